@@ -19,6 +19,7 @@ from lab.model.measured import Run
 from lab.model.nested import flatten, steady
 from lab.model.profile import Profile
 from lab.model.request import Expectation
+from lab.model.wording import in_a_line
 from lab.model.workload import Workload
 
 COMPARED = (
@@ -50,9 +51,11 @@ class MismatchError(LabError):
 
     def __init__(self, before: str, after: str, differing: tuple[DifferingKey, ...]) -> None:
         self.differing = differing
-        lines = "".join(f"\n    {each.key}: {each.before} / {each.after}" for each in differing)
+        # What is stored makes no line of its own.
+        told = (in_a_line(f"{each.key}: {each.before} / {each.after}") for each in differing)
+        lines = "".join(f"\n    {each}" for each in told)
         super().__init__(
-            f"{before} and {after} cannot be compared; they differ in{lines}\n"
+            f"{in_a_line(before)} and {in_a_line(after)} cannot be compared; they differ in{lines}\n"
             "Make both runs on one machine, with the same command."
         )
 

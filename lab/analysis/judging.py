@@ -17,7 +17,8 @@ from lab.analysis.health import gravest
 from lab.analysis.metrics import derive
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Summary
-from lab.analysis.thresholds import Threshold, parse
+from lab.analysis.thresholds import Threshold, check, parse
+from lab.errors import ResultsError, UsageError
 from lab.model.comparison import Comparison, Estimate, MayBe
 from lab.model.plan import Load, Role
 
@@ -135,12 +136,29 @@ def judge_run(threshold: Threshold, summary: Summary) -> Judgement:
     return judged if summary.run.plan.deciding is None else _of_versions(judged)
 
 
+def _stored(text: str, summary: Summary) -> Threshold:
+    """
+    Return a limit that a run was given.
+
+    Raises:
+        ResultsError: It is none, as somebody has changed it.
+    """
+    run = summary.run
+    try:
+        threshold = parse(text)
+        check(threshold, [profile.name for profile in (run.whole or run).plan.profiles])
+    except (UsageError, ValueError) as error:
+        problem = str(error).partition("\n")[0]
+        raise ResultsError(run.name, f"damaged: a limit of its plan is none: {problem}") from error
+    return threshold
+
+
 def judge_own(
     summary: Summary, thresholds: Sequence[Threshold] | None = None
 ) -> tuple[Judgement, ...]:
     """Return what a run says to the limits that it was given, or to others."""
     if thresholds is None:
-        thresholds = tuple(map(parse, summary.run.plan.thresholds))
+        thresholds = [_stored(text, summary) for text in summary.run.plan.thresholds]
     return tuple(judge_run(each, summary) for each in thresholds)
 
 

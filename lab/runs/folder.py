@@ -33,7 +33,7 @@ from lab.model.plan import Arm, CounterRun, Plan, Role, Slot
 from lab.runs import earlier
 from lab.runs.as_json import builtins, decode, encode
 from lab.runs.flat import flat, nested
-from lab.runs.journal import problems
+from lab.runs.journal import header_problem, problems
 
 FORMAT = 3
 """
@@ -276,8 +276,8 @@ def read_run(folder: Path) -> Run:
     if version < 3:
         content = _upgraded(content, path)
     header = decode(encode(nested(content)), RunHeader, path)
-    if header.plan.reference not in {profile.name for profile in header.plan.profiles}:
-        raise ResultsError(path, f"damaged: no profile is its reference, {header.plan.reference}")
+    if problem := header_problem(header.plan, header.skipped, header.environments):
+        raise ResultsError(path, f"damaged: {problem}")
     arms = {(arm.name, arm.role): arm for arm in header.plan.block}
     arms |= {(each.arm.name, Role.COUNTER): each.arm for each in header.counters}
     path = folder / "trials.ndjson"
@@ -309,7 +309,9 @@ def _upgraded(content: dict[str, Any], path: Path) -> dict[str, Any]:
     try:
         return earlier.header(content)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ResultsError(path, f"damaged: {error!r}") from error
+        lacks = f", and has no {error.args[0]}" if isinstance(error, KeyError) else ""
+        said = f"its content is none of format {content['format']}, which it says it has{lacks}"
+        raise ResultsError(path, f"damaged: {said}") from error
 
 
 def run_of(header: RunHeader, name: str, trials: Iterable[Trial]) -> Run:

@@ -9,10 +9,11 @@ merely odd is for the gates, which show it. `lab.model.number` bounds single num
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from lab.model.measured import Trial, Window
+from lab.model.measured import Failure, Trial, Window
 from lab.model.plan import Load, Plan
 
 ROUNDING = 1e-3
@@ -23,6 +24,13 @@ BACK = 0.1
 
 TICKS = 1.0
 """Seconds by which the kernel's account of CPU may be late: a tick, on a CPU without ticks 1 s."""
+
+
+CORES = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*")
+"""CPUs, as the kernel lists them: "0,2-3"."""
+
+LATE = 2.0
+"""Seconds by which a generator on a busy host may end a window late."""
 
 
 def problems(
@@ -46,13 +54,48 @@ def problems(
             continue
         seen[key] = number
         contradiction = (
-            _misplaced(trial, plan) or _out_of_turn(trial, before) or _impossible(trial, plan)
+            _misplaced(trial, plan)
+            or _out_of_turn(trial, before)
+            or _half_failed(trial)
+            or _impossible(trial, plan)
         )
         before = trial
         if contradiction is None and trial.environment not in environments:
             contradiction = f"its environment, {trial.environment[:12]}, is none of run.json's"
         if contradiction is not None:
             yield number, contradiction
+
+
+def header_problem(
+    plan: Plan,
+    skipped: Mapping[str, str],
+    environments: Mapping[str, Mapping[str, object]],
+) -> str | None:
+    """
+    Return what in a run's header contradicts the rest of it, or None.
+
+    Args:
+        plan: The run's.
+        skipped: Profile that was not run -> why.
+        environments: What was read of the server's host, by digest.
+    """
+    if plan.reference not in {profile.name for profile in plan.profiles}:
+        return f"no profile is its reference, {plan.reference}"
+    for profile in plan.profiles:
+        if profile.name in skipped:
+            return f"{profile.name} is among what was not run (skipped), and in its plan"
+    if plan.server_cores is None:
+        return None
+    if not CORES.fullmatch(plan.server_cores):
+        return f"its server_cores are no list of CPUs: {plan.server_cores:.40}"
+    ranges = (part.partition("-") for part in plan.server_cores.split(","))
+    named = sum(int(last or first) - int(first) + 1 for first, _, last in ranges)
+    for facts in environments.values():
+        cpu = facts.get("cpu")
+        cores = cpu.get("cores") if isinstance(cpu, dict) else None
+        if isinstance(cores, int) and named > cores:
+            return f"its server_cores are {named:,} CPUs, and its machine has {cores}"
+    return None
 
 
 def _place(trial: Trial) -> str:
@@ -87,6 +130,17 @@ def _misplaced(trial: Trial, plan: Plan) -> str | None:
     return None
 
 
+def _half_failed(trial: Trial) -> str | None:
+    """Return what a failure lacks, or what it cannot have, or None."""
+    if trial.failed is None:
+        return None
+    if not trial.failure:
+        return f"it failed ({trial.failed}), and no failure says why"
+    if trial.windows and trial.failed is not Failure.SERVER:
+        return f"it failed ({trial.failed}), which leaves no windows, and it has some"
+    return None
+
+
 def _impossible(trial: Trial, plan: Plan) -> str | None:
     """Return which figure no measurement can give, or None."""
     contradiction = _readings(trial)
@@ -97,6 +151,7 @@ def _impossible(trial: Trial, plan: Plan) -> str | None:
         contradiction = (
             _counts(window)
             or _requests(window, requests)
+            or _connections(window, load)
             or _times(window, load)
             or _clocks(window, trial, plan)
         )
@@ -170,6 +225,25 @@ def _counts(window: Window) -> str | None:
     return None
 
 
+def _connections(window: Window, load: Load) -> str | None:
+    """Return what that many connections cannot have had, or None."""
+    at_once = len(window.replies) or load.connections
+    sent = window.ok + sum(window.errors.values()) + window.unfinished + window.retried
+    if window.connections > sent + at_once:
+        return (
+            f"{window.connections:,} connections were opened, for {sent:,} requests on {at_once:,} "
+            "at once"
+        )
+    if not load.keepalive and window.ok > window.connections + at_once:
+        return (
+            f"ok is {window.ok:,}, on {window.connections:,} opened connections of one request each"
+        )
+    waiting = 0 if load.rate is None else window.queued
+    if window.unfinished > at_once + waiting:
+        return f"{window.unfinished:,} requests were unfinished, on {at_once:,} connections"
+    return None
+
+
 def _requests(window: Window, requests: int) -> str | None:
     """Return what the answers to several requests do not agree with, or None."""
     if not window.requests:
@@ -218,11 +292,16 @@ def _clocks(window: Window, trial: Trial, plan: Plan) -> str | None:
     wall, elapsed = window.wall, trial.readings.get("elapsed")
     if trial.slot.arm.load.requests is None and wall < plan.window * (1 - ROUNDING):
         return f"wall is {wall:g} s, of {plan.window:g} s in run.json"
+    if trial.slot.arm.load.requests is None and wall > 2 * plan.window + LATE:
+        return f"wall is {wall:g} s, of {plan.window:g} s in run.json"
     # The probes begin before the windows do, and end after them.
     if elapsed is not None and wall > elapsed * (1 + ROUNDING) + 0.01:
         return f"wall is {wall:g} s, and the probes looked for {elapsed:g} s"
-    if max(window.cpu, window.wait) > 1.05 * wall + TICKS:
-        return f"its process ran or waited for {max(window.cpu, window.wait):g} s, in {wall:g} s"
+    # Each is counted late by itself, and both together are no more than the time.
+    # What a tool waits for before its first request is in neither of its clocks.
+    late = TICKS if trial.slot.arm.load.requests is not None else BACK
+    if max(window.wait - late, window.cpu + window.wait - TICKS) > 1.05 * wall:
+        return f"its process ran or waited for {window.cpu + window.wait:g} s, in {wall:g} s"
     return None
 
 

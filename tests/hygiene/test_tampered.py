@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.analysis.comparable import MismatchError, require_comparable
 from lab.analysis.points import summaries
 from lab.analysis.together import conclude_run
 from lab.errors import LabError, ResultsError
@@ -160,3 +161,96 @@ def test_a_trial_that_was_taken_out_is_missed(run, gone):
         read_run(run)
     trials.write_text("".join(lines[:-2]))
     assert len(read_run(run).trials) == len(lines) - 2
+
+
+@pytest.mark.parametrize("limit", ["cpu\n::error::x", "cpu(nobody/http) > 1.05", ""])
+def test_a_stored_limit_that_is_none_is_refused_in_a_line(run, limit):
+    """It was shown with a pointer below it, as what is typed, and its line ends were its own."""
+    header = json.loads((run / "run.json").read_text())
+    header["plan"]["thresholds"] = [limit]
+    (run / "run.json").write_text(json.dumps(header))
+    with pytest.raises(ResultsError, match="a limit of its plan is none: --fail-if: ") as error:
+        conclude_run(summaries(read_run(run)))
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_difference_of_two_runs_is_told_in_a_line(run):
+    """A stored text began a line of its own in it."""
+    header = json.loads((run / "run.json").read_text())
+    for facts in header["environments"].values():
+        facts["cpu"]["model"] = "x\n::error::y"
+    (run / "run.json").write_text(json.dumps(header))
+    with pytest.raises(MismatchError) as error:
+        require_comparable(read_run(STORED[0]), read_run(run))
+    assert [line for line in str(error.value).splitlines() if line.startswith("::")] == []
+
+
+def edit(run, place, value):
+    """Put a value into the window of a trial, or into the trial: those of the first profile."""
+    trials = run / "trials.ndjson"
+    lines = [json.loads(text) for text in trials.read_text().splitlines()]
+    for trial in lines:
+        (trial if place in trial else trial["windows"][0])[place] = value
+    trials.write_text("".join(json.dumps(trial) + "\n" for trial in lines))
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "says"),
+    [
+        ("failed", "server", r"it failed \(server\), and no failure says why"),
+        ("wait", 1e3, "its process ran or waited for"),
+        ("connections", 10**9, "1,000,000,000 connections were opened, for"),
+        ("unfinished", 10**9, "1,000,000,000 requests were unfinished, on 64 connections"),
+    ],
+)
+def test_a_trial_that_cannot_be_is_refused(run, place, value, says):
+    """Each of these was counted, or shown."""
+    edit(run, place, value)
+    with pytest.raises(ResultsError, match=rf"trials.ndjson:1: damaged: .*{says}"):
+        read_run(run)
+
+
+def test_each_reply_needs_a_connection_without_keep_alive(tmp_path):
+    """None was opened, beside thousands of replies."""
+    run = Path(shutil.copytree(ROOT / "docs/runs/tuned-granian-close", tmp_path / "run"))
+    edit(run, "connections", 0)
+    with pytest.raises(ResultsError, match="on 0 opened connections of one request each"):
+        read_run(run)
+
+
+def test_a_trial_that_was_left_out_has_no_windows(run):
+    """It was counted as a valid one."""
+    edit(run, "failed", "left out")
+    edit(run, "failure", "not started again")
+    with pytest.raises(ResultsError, match=r"it failed \(left out\), which leaves no windows"):
+        read_run(run)
+
+
+def named(header):
+    """Return the name of the plan's first profile."""
+    return header["plan"]["arms"][0]["profile"]["name"]
+
+
+@pytest.mark.parametrize(
+    ("tamper", "says"),
+    [
+        (lambda run: run.update(skipped={named(run): "no such"}), "is among what was not run"),
+        (lambda run: run["plan"].update(window=1e-9), "wall is .* s, of 1e-09 s in run.json"),
+        (
+            lambda run: run["plan"].update(server_cores="0-99999999"),
+            "its server_cores are 100,000,000 CPUs, and its machine has 2",
+        ),
+        (lambda run: run["plan"].update(server_cores="all"), "its server_cores are no list of CPU"),
+        (
+            lambda run: run.update(format=1),
+            "its content is none of format 1, which it says it has, and has no workload",
+        ),
+    ],
+)
+def test_a_header_that_contradicts_the_run_is_refused(run, tamper, says):
+    """In a sentence."""
+    header = json.loads((run / "run.json").read_text())
+    tamper(header)
+    (run / "run.json").write_text(json.dumps(header))
+    with pytest.raises(ResultsError, match=says):
+        read_run(run)
