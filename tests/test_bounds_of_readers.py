@@ -88,7 +88,8 @@ COMMANDS = {
 
 def read(command, folder, name, text, to=""):
     """Run a command on a file, under the limits; return its status, what it printed, and KiB."""
-    (folder / name).write_text(text)
+    if text:
+        (folder / name).write_text(text)
     words = [word.format(name) for word in COMMANDS[command]]
     to = to or ("granian" if name.endswith(".py") else "gunicorn")
     words += [to] * (command == "migrate")
@@ -124,6 +125,60 @@ def test_words_of_a_list_do_not_each_repeat_the_list(tmp_path):
     text = INI + "module = a:b\n" + "".join(f"static-map = /{n}=/srv/{n}\n" for n in range(1900))
     assert "--static-path-mount /srv/1899" in check(
         "migrate", tmp_path, "static.ini", text, "granian"
+    )
+
+
+SERVED = INI + "http-socket = :8080\nmodule = m:app\nmaster = 1\n"
+INCLUDING = {
+    "deep": "".join(f"ini = {'d/' * 40}{number}.ini\n" for number in range(1950)),
+    "again": "ini = y.ini\n" * 990,
+    "absent": "".join(f"ini = x{number}.ini\n" for number in range(1900)),
+    "yaml": "".join(f"yaml = x{number}.yml\n" for number in range(1950)),
+}
+"""Lines that each name a file."""
+
+
+@pytest.mark.parametrize("name", INCLUDING)
+def test_many_includes_are_refused(name, tmp_path):
+    """Those that are not there count, too: each took a look, for each change that is tried."""
+    (tmp_path / "y.ini").write_text(INI + "threads = 2\n")
+    printed = check("tune", tmp_path, "uwsgi.ini", SERVED + INCLUDING[name])
+    assert printed == (
+        "lab: uwsgi.ini: is more than the lab reads: it includes more than 100 files\n"
+    )
+
+
+NAMES = "".join(f"pr{'abcdefghij'[n % 10]}oces{n}ess = 1\n" for n in range(1900))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        NAMES,
+        "ini = :s0\n" + "".join(f"[s{number}]\nini = :s{number + 1}\n" for number in range(990)),
+    ],
+    ids=["mistyped", "chained"],
+)
+def test_what_is_read_for_each_change_is_read_in_time(lines, tmp_path):
+    """Names without a meaning, and sections that are includes of each other."""
+    check("tune", tmp_path, "uwsgi.ini", SERVED + lines)
+
+
+def test_a_folder_of_mistyped_files_is_judged_in_time(tmp_path):
+    """For each name of each file all options were looked at."""
+    for number in range(15):
+        (tmp_path / str(number)).mkdir()
+        text = SERVED + NAMES.replace("oces", f"oce{number}")
+        (tmp_path / str(number) / "uwsgi.ini").write_text(text)
+    check("lint", tmp_path, ".", "")
+
+
+def test_folders_without_end_are_refused(tmp_path):
+    """Python's own walk calls itself for each."""
+    tmp_path.joinpath(*["d"] * 150).mkdir(parents=True)
+    printed = check("lint", tmp_path, ".", "")
+    assert (
+        printed == "lab: .: has folders more than 100 deep in each other, so it is not searched\n"
     )
 
 

@@ -55,7 +55,7 @@ class MismatchError(LabError):
         told = (in_a_line(f"{each.key}: {each.before} / {each.after}") for each in differing)
         lines = "".join(f"\n    {each}" for each in told)
         super().__init__(
-            f"{in_a_line(before)} and {in_a_line(after)} cannot be compared; they differ in{lines}\n"
+            f"{in_a_line(f'{before} and {after}')} cannot be compared; they differ in{lines}\n"
             "Make both runs on one machine, with the same command."
         )
 

@@ -174,7 +174,9 @@ class Binding:
     @property
     def meaning(self) -> object:
         """Its value, or `Computed` with its source."""
-        return literal(self.value) if self.sure and self.value else Computed(self.source)
+        if self.sure and self.value:
+            return literal(self.value, self.source)
+        return Computed(self.source)
 
 
 @lru_cache(maxsize=64)
@@ -269,12 +271,18 @@ def _assigned(
         yield from _assigned(target.value, None, node, sure=False)
 
 
-def literal(value: ast.expr | str) -> object:
-    """Return the value of an expression, and of one that is no literal its source, `Computed`."""
+def literal(value: ast.expr | str, source: str = "") -> object:
+    """
+    Return the value of an expression, and of one that is no literal its source, `Computed`.
+
+    Args:
+        value: The expression, or its source.
+        source: Of an expression, where that is known: to write it anew takes long.
+    """
     try:
         return ast.literal_eval(value)
     except (SyntaxError, TypeError, ValueError):
-        return Computed(value if isinstance(value, str) else ast.unparse(value))
+        return Computed(value if isinstance(value, str) else source or ast.unparse(value))
 
 
 def _source(lines: list[str], node: ast.expr) -> str:

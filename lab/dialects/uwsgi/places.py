@@ -160,6 +160,7 @@ class Reader:
             shown: What the places call the file that the user named; None for any other.
             by: The option that asks for it.
         """
+        self._budget.spend(files=not shown)
         path = Path(os.path.normpath(self._path(file or self._last)))
         if shown:
             self._top = path, shown
@@ -173,7 +174,7 @@ class Reader:
             if by and (may or self.known.here) and not self.known.exists(path):
                 self.missing.append((path, by))
             return
-        self._budget.spend(characters=len(text), files=1)
+        self._budget.spend(characters=len(text))
         if file:
             self._last = self._last if form else file
             self._magic |= of_file(as_bytes(str(self.folder)), file)
@@ -355,6 +356,7 @@ class Reader:
         if "://" in name or self.known.confined:
             self.guess(f"it does not read @({as_text(name)})")
             return None
+        self._budget.spend(files=1)
         text = self.known.read(self._path(name))
         if text is None:
             self.guess(f"it cannot read {as_text(name)}")

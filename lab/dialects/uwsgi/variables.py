@@ -26,6 +26,10 @@ LONGEST = 1 << 16
 """Characters of the longest value that is made by replacing something."""
 
 
+INCLUDES = 100
+"""Files that a configuration may include, and values that it may take from files, all together."""
+
+
 class TooMuchError(Exception):
     """A configuration is more than is read; the message says of what."""
 
@@ -37,8 +41,8 @@ class Budget:
     characters: int = 4 * LARGEST
     """Of files and of what is made of them; a file that is read twice counts twice."""
 
-    files: int = 1000
-    """That are read; the same file again is another one."""
+    files: int = INCLUDES
+    """That are looked for; the same file again is another one."""
 
     brackets: int = 4 << 20
     """That are looked at where names are replaced."""
@@ -61,7 +65,7 @@ class Budget:
         if self.brackets < 0:
             raise TooMuchError("its values have millions of brackets")
         if self.files < 0:
-            raise TooMuchError("it includes more than 1,000 files")
+            raise TooMuchError(f"it includes more than {INCLUDES} files")
 
 
 def logical_lines(text: str, magic: Mapping[str, str]) -> Iterator[tuple[int, str]]:
@@ -74,6 +78,9 @@ def logical_lines(text: str, magic: Mapping[str, str]) -> Iterator[tuple[int, st
     >>> list(logical_lines("a = %n%%\nb = c%\nd", {"n": "x", "%": "%"}))
     [(1, 'a = x%'), (2, 'b = cd')]
     """
+    if "%" not in text:
+        yield from enumerate(text.split("\n"), 1)
+        return
     parts: list[str] = []
     begins = number = 1
     at = 0

@@ -40,6 +40,9 @@ PLACEHOLDERS = ("set-placeholder", "set-ph")
 MAGIC = frozenset("%([bcdeghijknopstuvxCDEGIJNOPSTUVX0123456789")
 """Characters that mean something behind a %: core/uwsgi.c, config_magic_table_fill."""
 
+MOST_SOUGHT = 20
+"""Unknown names of a configuration for which the option that is meant is looked for."""
+
 FORMATS = frozenset({"log-date", "logdate"})
 """Options whose values are formats of strftime(3)."""
 
@@ -61,17 +64,22 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
     own = {each.value.partition("=")[0] for each in declared}
     unread = bool(config.guesses) or _foreign_plugins(config)  # it may be an option of theirs
     own |= set() if strict else {name for each in config.settings for name in _named(each)}
+    sought: set[str] = set()
     for each in config.settings:
         name = each.option
         if name in config.table.entries or name in own or re.search(r"[\s:]", name):
             continue
-        meant = _meant_option(config, name)
+        if len(sought) < MOST_SOUGHT:
+            sought.add(name)
+        meant = _meant_option(config, name) if name in sought else None
         if unread and meant is None:
             continue
         effect = "does not start" if strict else "drops the line without a word"
         advice = f"write {meant}" if meant else "leave it out"
-        text = f"uWSGI has no such option and {effect}; {advice}"
-        yield config.flaw(each, text, instead(config, each.spot, name, meant, safe=False))
+        fix = instead(config, each.spot, name, meant, safe=False)
+        if name not in sought:
+            advice, fix = "write the one that is meant, or leave it out", None
+        yield config.flaw(each, f"uWSGI has no such option and {effect}; {advice}", fix)
 
 
 @rule(
