@@ -5,27 +5,57 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from lab import dialects
 from lab.dialects.dialect import Dialect
+from lab.errors import ProfileError
 
 FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__"})
 """Folders of what others wrote; those that are hidden, and virtual environments, are so, too."""
+
+DEEPEST = 100
+"""Folders in each other that are searched."""
 
 LOOKED_AT = 1 << 20
 """Characters of a file in which its options are looked for."""
 
 
 def configurations(folder: Path) -> Iterator[Path]:
-    """Yield the configurations in a folder, and in those below it, in the order of their paths."""
+    """
+    Yield the configurations in a folder, and in those below it, in the order of their paths.
+
+    Raises:
+        ProfileError: There are folders deeper in it than `DEEPEST`.
+    """
     searched = [each for each in dialects.every() if each.called]
-    for here, below, files in os.walk(folder):
-        below[:] = sorted(each for each in below if not _is_foreign(Path(here, each)))
+    waiting = [(folder, 0)]
+    while waiting:
+        here, depth = waiting.pop()
+        below, files = _inside(here)
+        if below and depth == DEEPEST:
+            problem = f"has folders more than {DEEPEST} deep in each other, so it is not searched"
+            raise ProfileError(folder, problem)
+        waiting += ((here / each, depth + 1) for each in sorted(below, reverse=True))
         for name in sorted(files):
             dialect = next((each for each in searched if re.match(each.called, name)), None)
-            if dialect and _is_one(path := Path(here, name), dialect):
+            if dialect and _is_one(path := here / name, dialect):
                 yield path
+
+
+def _inside(folder: Path) -> tuple[list[str], list[str]]:
+    """Return the names of the folders in a folder that are to be searched, and of its files."""
+    below: list[str] = []
+    files: list[str] = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        for each in entries:
+            if each.is_dir(follow_symlinks=False):
+                if not _is_foreign(folder / each.name):
+                    below.append(each.name)
+            else:  # a link to a folder is no file, which is seen when it is opened
+                files.append(each.name)
+    return below, files
 
 
 def _is_foreign(folder: Path) -> bool:
