@@ -17,11 +17,17 @@ from lab.errors import ProfileError
 TIMEOUT = 20.0
 """Seconds that uWSGI gets to read a file: milliseconds, and more on a machine that is busy."""
 
+CPU = 3
+"""Seconds of CPU that it gets for that."""
+
 MEMORY = 256 << 20
 """Bytes of address space that it gets for that: it needs less than a tenth of them."""
 
 FULL = "!!! tried memory allocation"
 """What it prints where they are not enough."""
+
+PRINTED = 4 << 20
+"""Bytes that it may print: more than four times what the lab reads of a configuration."""
 
 HOOKS = (("hook-asap", "call:show_config"), ("hook-asap", "callint:_exit 0"))
 """On the command line, so that they are the first of all options, and of all hooks."""
@@ -51,7 +57,8 @@ def ask(
         environ: Its variables, all of them.
 
     Raises:
-        ProfileError: It has not read the file within `TIMEOUT` and `MEMORY`.
+        ProfileError: It has not read the file within `TIMEOUT`, `CPU` and `MEMORY`, or prints more
+            than `PRINTED`.
         OSError: It cannot be started.
     """
     with subprocess.Popen(
@@ -68,8 +75,10 @@ def ask(
         deadline = Timer(TIMEOUT, _kill, (process.pid,))
         deadline.start()
         printed: list[str] = []
+        left = PRINTED
         try:
-            for raw in process.stdout:
+            while left > 0 and (raw := process.stdout.readline(left)):
+                left -= len(raw)
                 printed.append(raw.decode("utf-8", "replace").rstrip("\n"))
                 if printed[-1].endswith(CLOSING):
                     break
@@ -79,8 +88,12 @@ def ask(
             # It is our child and not yet waited for, so the number is still its own. Inside Locust
             # gevent waits for a child as soon as that ends, and then there may be no group left.
             _kill(process.pid)
-    if late or any(line.startswith(FULL) for line in printed):
+    if left <= 0:
+        raise ProfileError(path, f"uWSGI makes more than {PRINTED >> 20} MiB of it")
+    busy = process.returncode == -signal.SIGXCPU
+    if late or busy or any(line.startswith(FULL) for line in printed):
         given_up = f"{TIMEOUT:g} s" if late else f"{MEMORY >> 20} MiB of memory"
+        given_up = f"{CPU} s of CPU" if busy else given_up
         problem = f"uWSGI has not read it within {given_up}; does a placeholder hold itself?"
         raise ProfileError(path, problem)
     return printed
@@ -90,20 +103,22 @@ def _limit(pid: int) -> None:
     """
     Limit what uWSGI can take: it replaces a placeholder that holds itself without end (2.0.31).
 
-    If the lab is killed meanwhile, the kernel ends that a second later than the lab would have.
+    If the lab is killed meanwhile, the kernel ends it.
     """
-    seconds = round(TIMEOUT) + 1
     with suppress(ProcessLookupError):
-        _lower(pid, resource.RLIMIT_CPU, seconds)
+        _lower(pid, resource.RLIMIT_CPU, CPU, CPU + 1)  # the first with a signal that tells it
         _lower(pid, resource.RLIMIT_AS, MEMORY)
         _lower(pid, resource.RLIMIT_FSIZE, 0)  # it writes no file, only its output
 
 
-def _lower(pid: int, what: int, most: int) -> None:
-    """Set a limit; one that the caller has set lower stays, as only root may lift it."""
+def _lower(pid: int, what: int, *most: int) -> None:
+    """Set a limit, or two; what the caller has set lower stays, as only root may lift it."""
     _, limit = resource.prlimit(pid, what)
-    most = most if limit == resource.RLIM_INFINITY else min(most, limit)
-    resource.prlimit(pid, what, (most, most))
+    soft, hard = (
+        each if limit == resource.RLIM_INFINITY else min(each, limit)
+        for each in (most[0], most[-1])
+    )
+    resource.prlimit(pid, what, (soft, hard))
 
 
 def _kill(group: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 from lab.errors import ProfileError
 from lab.profiles import asking
 from lab.profiles.resolve import read_options
+from lab.system.programs import binary
 from tests.kit.lab_process import ROOT, alive, descendants, until
 
 GROWING = "[uwsgi]\nset-placeholder = bar=x%(bar)\nhttp = :$(PORT)\nenv = A=%(bar)\n"
@@ -42,6 +43,21 @@ def test_an_ini_that_takes_all_memory_is_refused(tmp_path):
     path.write_text(GROWING)
     with pytest.raises(ProfileError, match=r"growing\.ini.*not read it within 256 MiB of memory; "):
         read_options(path, ROOT)
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("for-readline = /dev/zero\nenv = A=%(_)\nendfor =\n", "3 s of CPU|256 MiB"),
+        (f"env = A={'x' * 9000}\n" * 600, "makes more than 4 MiB of it"),
+    ],
+)
+def test_an_ini_that_takes_all_time_is_refused(tmp_path, lines, says):
+    """Time on a CPU ends sooner than time by the clock, which a busy machine needs."""
+    path = tmp_path / "busy.ini"
+    path.write_text(f"[uwsgi]\n{lines}")
+    with pytest.raises(ProfileError, match=f"busy.ini: uWSGI .*({says})"):
+        asking.ask(binary(), ("--ini", str(path)), path, None, {})
 
 
 def is_limited(process):
