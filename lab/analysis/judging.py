@@ -149,7 +149,7 @@ def _stored(text: str, summary: Summary) -> Threshold:
         check(threshold, [profile.name for profile in (run.whole or run).plan.profiles])
     except (UsageError, ValueError) as error:
         problem = str(error).partition("\n")[0]
-        raise ResultsError(run.name, f"damaged: a limit of its plan is none: {problem}") from error
+        raise ResultsError(run.name, f"damaged: plan.thresholds: {problem}") from error
     return threshold
 
 
