@@ -48,4 +48,5 @@ def _where(address: Address) -> str | None:
     host, port = as_nginx(address.host), address.port.number
     if host is None or port not in range(1, 65_536):
         return None
+    host = f"[{host}]" if ":" in host else host
     return f"{host if host not in {'', '*', '0.0.0.0'} else '127.0.0.1'}:{port}"

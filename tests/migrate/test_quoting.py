@@ -117,7 +117,7 @@ def test_a_nul_is_refused(to, tmp_path):
     assert any("NUL" in each.becomes for each in found.translation.lost)
 
 
-@pytest.mark.parametrize("value", ["/run/a; return 301 http://evil.example", "/run/a b", "$(A):80"])
+@pytest.mark.parametrize("value", ["/run/a; return 301 //evil.example", "/run/a b", "$(A):80"])
 def test_nginx_gets_no_line_with_more_than_an_address(value, tmp_path):
     """It is named as lost."""
     found = of_ini(tmp_path, f"socket = {value}\n")
@@ -127,11 +127,11 @@ def test_nginx_gets_no_line_with_more_than_an_address(value, tmp_path):
 
 def test_a_comment_names_no_encoding(tmp_path):
     """The first line of a file of Python's could, and would make other text of the rest."""
-    lines = "socket = /run/coding:utf-7\nprocname = +ACI-+AAo-import os+AAo-+ACM-\n"
+    lines = "socket = /run/coding=utf-7\nprocname = +ACI-+AAo-import os+AAo-+ACM-\n"
     text = of_ini(tmp_path, lines, "gunicorn").text
     assert text.encode().decode("utf-7") != text
     compile(text.encode(), "gunicorn.conf.py", "exec")
-    assert text.startswith("# socket = /run/coding :utf-7\n")
+    assert text.startswith("# socket = /run/coding =utf-7\n")
 
 
 def test_what_stands_in_two_texts_is_one_value(tmp_path):

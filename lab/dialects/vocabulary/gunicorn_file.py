@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lab.dialects.vocabulary.addresses import host_and_port, refused_as_bind
 from lab.dialects.vocabulary.quoting import as_python, python_comment, refused_by_python
 from lab.dialects.vocabulary.senses import by_option
 from lab.dialects.vocabulary.service import Address
 from lab.dialects.vocabulary.translation import OptionLine, Translation, Words
 from lab.dialects.vocabulary.values import Expression
 
-WORDS = Words(yes="True", no="False", mixes_tls=False, refused=refused_by_python)
+WORDS = Words(
+    yes="True",
+    no="False",
+    mixes_tls=False,
+    folders=",",
+    address=refused_as_bind,
+    refused=refused_by_python,
+)
 
 CPUS = '''\
 def cpus():
@@ -77,7 +85,7 @@ def bind_of(address: Address) -> str:
         return as_python(Expression(("unix:", *address.path.parts)), number=False)
     if address.host.text == "":
         return as_python(Expression(("0.0.0.0:", *address.port.parts)), number=False)
-    return as_python(Expression((*address.host.parts, ":", *address.port.parts)), number=False)
+    return as_python(host_and_port(address), number=False)
 
 
 def start_of(made: Translation, file: str) -> str:

@@ -41,7 +41,9 @@ from lab.dialects.vocabulary.translation import Note, Translation, Words
 from lab.dialects.vocabulary.values import Expression
 
 PROGRAM = "granian"
-WORDS = Words("--{} {}", yes="", mixes_tls=False, refused=refused_by_shell)
+WORDS = Words(
+    "--{} {}", yes="", mixes_tls=False, folders=":", address=lambda _: "", refused=refused_by_shell
+)
 HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
 OFF = frozenset({"false", "0", "no", "off", "f", "n"})
 
@@ -69,6 +71,7 @@ def service_of(config: Config) -> Service:
     """Return what a command asks for."""
     routes = [each.value for each in config.settings if each.option == "static-path-route"]
     settings = [each for each in _with_routes(config.settings, routes) if each.option not in HELD]
+    ambiguous = [one_line(f"static-path-route = {path}") for path in routes if "=" in path]
     said, rest = collected(
         PROGRAM, settings, lambda name: name, values.of_shell, lambda each: each.value not in OFF
     )
@@ -84,7 +87,10 @@ def service_of(config: Config) -> Service:
         gone,
         unknown,
         idle,
-        extra=no_module(target(config), application),
+        extra=(
+            *no_module(target(config), application),
+            *((path, "a path of URLs ends at its =: name it without") for path in ambiguous),
+        ),
         interface=interface,
     )
 
@@ -108,6 +114,8 @@ def _with_routes(settings: Sequence[Setting], routes: list[str]) -> Iterator[Set
             yield each
             continue
         route = waiting.pop(0) if waiting else "/static"
+        if "=" in route:
+            continue  # another server would end the path there
         yield replace(each, value=f"{route}={each.value}", raw=f"{route}={each.raw}")
 
 
@@ -126,9 +134,12 @@ def _application(config: Config) -> Application | None:
 
 def _address(config: Config) -> Address:
     uds, host, port = config.last("uds"), config.last("host"), config.last("port")
+    certificate, key = config.last("ssl-certificate"), config.last("ssl-keyfile")
+    files = [values.of_shell(name).text or "" for name in (certificate, key) if name]
+    tls = (files[0], files[1]) if len(files) > 1 else None
     nothing = Expression.of("")
     if uds is not None:
-        return Address("http", nothing, nothing, values.of_shell(uds), written(uds))
+        return Address("http", nothing, nothing, values.of_shell(uds), written(uds), tls)
     was = ", ".join(written(each) for each in (host, port) if each) or "granian's default"
     return Address(
         "http",
@@ -136,6 +147,7 @@ def _address(config: Config) -> Address:
         values.of_shell(port) if port else Expression.of("8000"),
         None,
         was,
+        tls,
     )
 
 

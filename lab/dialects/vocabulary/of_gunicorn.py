@@ -15,6 +15,7 @@ from lab.dialects.gunicorn.read import carried
 from lab.dialects.interface import ASGI, WSGI, of_worker_class
 from lab.dialects.spot import Setting
 from lab.dialects.vocabulary import values
+from lab.dialects.vocabulary.addresses import of_bind
 from lab.dialects.vocabulary.gunicorn_file import bind_of, spoken
 from lab.dialects.vocabulary.senses import Spelling, by_option, senses
 from lab.dialects.vocabulary.service import (
@@ -27,7 +28,6 @@ from lab.dialects.vocabulary.service import (
     no_module,
     one_line,
     sorted_out,
-    split_address,
     with_defaults,
     without,
     written,
@@ -191,7 +191,7 @@ def _addresses(last: Mapping[str, Setting]) -> Iterator[Address]:
     bind = last.get("bind")
     if bind is None:
         nowhere = Expression.of("127.0.0.1"), Expression.of("8000"), None
-        yield Address("http", *nowhere, "gunicorn's default")
+        yield Address("http", *nowhere, "gunicorn's default", _files(last))
         return
     whole = values.of_python(bind.raw)
     texts = _listed(bind)
@@ -201,22 +201,23 @@ def _addresses(last: Mapping[str, Setting]) -> Iterator[Address]:
     if len(found) == 1 and found[0].text and "," in found[0].text:
         found = [Expression.of(each.strip()) for each in found[0].text.split(",")]
     protocol = "uwsgi" if "protocol" in last and last["protocol"].value == "uwsgi" else "http"
-    tls = last.get("certfile"), last.get("keyfile")
-    files = (tls[0].value, tls[1].value) if tls[0] and tls[1] else None
     for value in found:
-        yield _address(value, protocol, written(bind), files)
+        yield of_bind(value, protocol, written(bind), _files(last))
 
 
-def _address(value: Expression, protocol: str, was: str, tls: tuple[str, str] | None) -> Address:
-    first = value.parts[0]
-    if isinstance(first, str) and first.startswith("unix:"):
-        nothing, path = (
-            Expression.of(""),
-            Expression((first.removeprefix("unix:"), *value.parts[1:])),
-        )
-        return Address(protocol, nothing, nothing, path, was, tls)
-    host, port = split_address(value)
-    return Address(protocol, host, port, None, was, tls)
+def _files(last: Mapping[str, Setting]) -> tuple[str, str] | None:
+    """Return the files of certificate and key, which may be one; a name that is computed is ''."""
+    names = [_file(last.get(each)) for each in ("certfile", "keyfile")]
+    certificate, key = names
+    if certificate is None and key is None:
+        return None
+    return certificate or "", (certificate if key is None else key) or ""
+
+
+def _file(setting: Setting | None) -> str | None:
+    if setting is None or setting.raw == "None":
+        return None
+    return _value(setting).text or ""
 
 
 def special(made: Translation, said: Said, _column: Spelling) -> bool:

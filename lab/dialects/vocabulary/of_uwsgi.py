@@ -13,6 +13,7 @@ from lab.dialects.uwsgi import APPLICATION, OFF
 from lab.dialects.uwsgi.places import read
 from lab.dialects.uwsgi.table import atoi, uwsgi_options
 from lab.dialects.vocabulary import values
+from lab.dialects.vocabulary.addresses import ABSTRACT, host_and_port, lost_address, lost_by_uwsgi
 from lab.dialects.vocabulary.quoting import ini_comment, ini_lines
 from lab.dialects.vocabulary.senses import Spelling, senses
 from lab.dialects.vocabulary.service import (
@@ -176,14 +177,24 @@ def _addresses(config: Config) -> Iterator[Address]:
 
 def _address(setting: Setting, protocol: str, config: Config) -> Address:
     value = values.of_ini(setting, config)
+    if why := lost_by_uwsgi(config.table.canonical(setting.option), value.text or str(value)):
+        return lost_address(protocol, written(setting), why)
+    if setting.option.startswith("https") and value.text is None:
+        why = "a variable stands in it with the certificate and key: write its value"
+        return lost_address(protocol, written(setting), why)
     first, *others = (value.text or "").split(",")
     tls = (others[0], others[1]) if setting.option.startswith("https") and len(others) > 1 else None
     if others:
         value = Expression.of(first)
     if (value.text is None or "/" in value.text or ":" not in value.text) and not _has_port(value):
+        if any(flag.value.lower() not in OFF for flag in config.all("abstract-socket")):
+            return lost_address(protocol, written(setting), ABSTRACT)
         nothing = Expression.of("")
         return Address(protocol, nothing, nothing, value, written(setting), tls)
     host, port = split_address(value)
+    if host.text is not None:
+        plain = host.text.removeprefix("[").removesuffix("]")
+        host = Expression.of("" if plain == "*" else plain)
     if port.text is not None:  # what stands behind the number, such as a comment, does not count
         port = Expression.of(str(atoi(port.text)))
     return Address(protocol, host, port, None, written(setting), tls)
@@ -213,7 +224,10 @@ def _unread(config: Config) -> Iterator[tuple[str, str]]:
     """Yield what is asked for and not read, or not translated, each with what to do."""
     if config.guesses:
         yield "not all of it is read", config.guesses
+    carried = {id(socket) for socket in config.sockets(*PROTOCOLS)}
     for setting in config.sockets():
+        if id(setting) not in carried:
+            yield written(setting), "what is spoken there is no other server's: it is not bound"
         if setting.option.startswith("https") and setting.value.count(",") > 2:
             says = "its ciphers, and the CA of its clients' certificates, are not carried over: "
             yield written(setting), says + "without them anybody may come in"
@@ -276,6 +290,9 @@ def _prefix(made: Translation, said: Said) -> None:
     application = made.service.application
     if application is None:
         made.drop(said, "mount = /PATH=MODULE:CALLABLE")
+        return
+    if "=" in str(said.value):
+        made.drop(said, "mount ends a path at its =: name another one")
         return
     below = Expression((*said.value.parts, f"={application}"))
     made.write(said, "mount", below, said.sense.columns[PROGRAM].says)
@@ -347,7 +364,7 @@ def _listen(address: Address) -> list[str]:
     option = "socket" if address.protocol == "uwsgi" else "http-socket"
     if address.path is not None:
         return ini_lines(option, address.path)
-    where = (*address.host.parts, ":", *address.port.parts)
+    where = host_and_port(address).parts
     if address.tls is not None:
         files = "".join(f",{each}" for each in address.tls)
         return ini_lines("https-socket", Expression((*where, files)))

@@ -51,7 +51,10 @@ class Address:
     path: Expression | None
     was: str
     tls: tuple[str, str] | None = None
-    """Files of certificate and key."""
+    """Files of certificate and key; an empty name is one that is not known."""
+
+    lost: str = ""
+    """Why no other server can be given it; empty where one can."""
 
     @property
     def parts(self) -> tuple[Expression, ...]:

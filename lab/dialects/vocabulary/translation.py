@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from lab.dialects.vocabulary.addresses import GLOB, refused_as_uwsgi
 from lab.dialects.vocabulary.quoting import NUL, refused_by_ini
 from lab.dialects.vocabulary.senses import Spelling, hidden, senses
-from lab.dialects.vocabulary.service import Said, Service
+from lab.dialects.vocabulary.service import Address, Said, Service
 from lab.dialects.vocabulary.values import Cpus, Expression
 
 COUNTED = "in a container its limit counts, too, which the number before did not know"
@@ -16,6 +17,8 @@ COUNTED = "in a container its limit counts, too, which the number before did not
 UNKNOWN = "not translated: the lab knows of no counterpart; look up what it does before you go"
 
 ONE_TLS = "it speaks TLS at all of its addresses or at none: start another one for plain HTTP"
+
+OTHER_FOLDER = "a sign in it means something else to one of the servers: name it without *?[\\,:"
 
 NOT_KNOWN = "the lab does not know yet how else the two servers differ; try the new one first"
 """What is said in place of the differences, which are those of WSGI."""
@@ -52,6 +55,12 @@ class Words:
 
     mixes_tls: bool = True
     """Whether it may speak TLS at some of its addresses, and plain HTTP at others."""
+
+    folders: str = GLOB
+    """Signs that no folder of imports may have there, as they mean something else."""
+
+    address: Callable[[Address], str] = refused_as_uwsgi
+    """Returns why it cannot listen at an address, empty where it can."""
 
     refused: Callable[..., str] = refused_by_ini
     """Returns why its language cannot have a value, empty where it can; `number` says of what."""
@@ -157,8 +166,14 @@ def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service
             lost[Note(was, reason)] = None
         return not reason
 
+    for address in service.addresses:
+        if why := address.lost or words.address(address):
+            lost[Note(address.was, why)] = None
     addresses = tuple(
-        each for each in service.addresses if all(kept(part, each.was) for part in each.parts)
+        each
+        for each in service.addresses
+        if not each.lost and not words.address(each)
+        if all(kept(part, each.was) for part in each.parts)
     )
     if not words.mixes_tls and any(each.tls for each in addresses):
         plain = [each.was for each in addresses if not each.tls]
@@ -168,6 +183,11 @@ def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service
     for key, each in service.senses.items():
         number = each.sense.is_number
         values = tuple(value for value in each.values if kept(value, each.was, number=number))
+        if key == "pythonpath":
+            signs = words.folders + (GLOB if service.program == "uwsgi" else "")
+            other = [value for value in values if any(sign in str(value) for sign in signs)]
+            lost |= dict.fromkeys(Note(f"{each.was}: {value}", OTHER_FOLDER) for value in other)
+            values = tuple(value for value in values if value not in other)
         if values or not each.values:
             said[key] = replace(each, values=values)
     return replace(service, senses=said, addresses=addresses)
