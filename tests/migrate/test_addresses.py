@@ -130,6 +130,16 @@ def test_what_the_other_server_would_read_otherwise_is_lost(moved, text, to, rea
         assert wrong not in kept
 
 
+@pytest.mark.parametrize("letter", "bijIJtT")
+@pytest.mark.parametrize("to", ["gunicorn", "granian"])
+def test_a_variable_that_is_not_known_is_no_empty_text(moved, letter, to):
+    """Its option is lost, and not written with an empty value."""
+    result = moved(f"env = V=a%{letter}", to)
+    assert f"env = V=a%{letter} -> a variable of its value" in lost(result)
+    assert "V=" not in result.environment
+    assert "V=a" not in result.text
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from lab.dialects.config import Config, Known
 from lab.dialects.spot import Setting, Spot
 from lab.dialects.uwsgi import APPLICATION, OFF
-from lab.dialects.uwsgi.places import read
+from lab.dialects.uwsgi.places import UNKNOWABLE, read
 from lab.dialects.uwsgi.table import atoi, uwsgi_options
 from lab.dialects.vocabulary import values
 from lab.dialects.vocabulary.addresses import ABSTRACT, host_and_port, lost_address, lost_by_uwsgi
@@ -54,6 +54,9 @@ APART = 60
 
 HOST = "%k counts the CPUs of the host and knows no limit of a container"
 GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
+
+MAGIC = re.compile(rf"(?<!%)(?:%%)*%[{UNKNOWABLE}]")
+ELSEWHERE = "a variable of its value says something else at each start or elsewhere: write the text"
 
 LOGIC = re.compile(r"(if|for)(-.*)?|end(if|for)|else")
 HELD = frozenset({"ini", "include", "set", "set-placeholder", "set-ph", "inherit", *APPLICATION})
@@ -100,6 +103,8 @@ def service_of(config: Config) -> Service:
         if each.option not in HELD and not LOGIC.fullmatch(each.option)
         if each.option in table.entries or each.option not in config.named
     ]
+    unclear = [setting for setting in plain if MAGIC.search(setting.raw)]
+    plain = [setting for setting in plain if not MAGIC.search(setting.raw)]
     said, rest = collected(
         PROGRAM,
         map(_stopping, plain),
@@ -125,7 +130,12 @@ def service_of(config: Config) -> Service:
         unknown,
         idle,
         tuple(_open(config)),
-        (*no_module(config.last("module", "wsgi", *FILES), application), *_unread(config), *others),
+        (
+            *no_module(config.last("module", "wsgi", *FILES), application),
+            *_unread(config),
+            *others,
+            *((written(setting), ELSEWHERE) for setting in unclear),
+        ),
     )
 
 
