@@ -141,7 +141,7 @@ def _options(words: Iterable[Setting]) -> Iterator[Setting]:
     for each in arguments(words, takes_no_value):
         if isinstance(each, Argument):
             name = each.name.removeprefix("--")
-            yield Setting(name, each.value, each.word.spot, each.value)
+            yield Setting(name, each.value, each.word.spot, each.raw)
 
 
 class Granian(Dialect):

@@ -15,6 +15,12 @@ from lab.errors import ProfileError
 _WORD = re.compile(r"""(?:\\[^\n]|[^\s"'\\]|"(?:\\.|[^"\\])*"|'[^']*')+""")
 """A word of a shell's, quotes included. A backslash at a line's end separates, as a blank does."""
 
+LITERAL = "\ue000"
+"""Stands for a `$` that a shell leaves as it is, where texts with variables are taken apart."""
+
+_QUOTED = re.compile(r"""'[^']*'|\\.|"(?:\\.|[^"\\])*"|[^'"\\]+""", re.DOTALL)
+"""A piece of a word: of one kind of quotes, or of none."""
+
 _ENDS = re.compile(r"\d*[|&;<>]")
 """Begins a word with which a command ends, or that says where its output goes."""
 
@@ -25,6 +31,32 @@ def words_of(text: str, path: Path) -> Iterator[Setting]:
         for word in () if line.lstrip().startswith("#") else _WORD.finditer(line):
             spot = Spot(path, number, word.start() + 1)
             yield Setting("", "".join(shlex.split(word[0])), spot, word[0], spot.column)
+
+
+def pieces(raw: str) -> Iterator[str]:
+    """Yield the pieces of a word as it is written: in one kind of quotes, or in none."""
+    yield from (piece[0] for piece in _QUOTED.finditer(raw))
+
+
+def with_literals(raw: str) -> str:
+    """
+    Return the value of a word as it is written, with `LITERAL` for a `$` that names no variable.
+
+    >>> with_literals("'$A'$B") == LITERAL + "A$B"
+    True
+    """
+    return "".join(map(_with_literals, pieces(raw)))
+
+
+def _with_literals(piece: str) -> str:
+    if piece.startswith("'"):
+        return piece[1:-1].replace("$", LITERAL)
+    if piece.startswith("\\"):
+        return piece[1:].replace("$", LITERAL)
+    if piece.startswith('"'):
+        inner = re.sub(r"\\\\|\\\$", lambda it: it[0].replace("\\$", LITERAL), piece)
+        return "".join(shlex.split(inner))
+    return piece
 
 
 def is_script(text: str) -> bool:
@@ -45,6 +77,18 @@ class Argument:
 
     follows: Setting | None = None
     """The word behind it that is its value; None where it has none, or it stands in *word*."""
+
+    @property
+    def raw(self) -> str:
+        """The value as it is written where a `$` of it is quoted; else the value."""
+        raw = self.follows.raw if self.follows else self.word.raw.partition("=")[2]
+        return raw if LITERAL in with_literals(raw) else self.value
+
+    @property
+    def reads_variables(self) -> bool:
+        """Whether a shell puts a variable, or what a command prints, into the value."""
+        raw = (self.follows or self.word).raw
+        return "$" in self.value and "$" in with_literals(raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +141,9 @@ def arguments(
     rest = list(words)[::-1]
     while rest:
         word = rest.pop()
+        if word.value == "--":
+            yield from rest[::-1]
+            return
         name, equals, value = word.value.partition("=")
         if not re.match("--?[A-Za-z]", name):
             yield word

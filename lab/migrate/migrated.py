@@ -14,7 +14,7 @@ from lab.dialects.vocabulary.translators import TRANSLATORS, check_serves, trans
 from lab.dialects.vocabulary.values import Expression
 from lab.errors import UsageError
 from lab.migrate.nginx import lines_of
-from lab.migrate.read import read
+from lab.migrate.read import around, read
 
 HIDDEN = "no option shows it"
 """The list of differences that stand in no configuration."""
@@ -119,6 +119,7 @@ def migrated(
         settings = (_moved(each, chdir) for each in settings)
     config = replace(config, settings=tuple(settings))
     made, writer = translated(config, program, to), TRANSLATORS[to]
+    made.lost += around(name, config)
     check_serves(name, made.service, to)
     file = file or writer.file
     return Migrated(

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 
 from lab import dialects
 from lab.dialects.command import is_command
 from lab.dialects.config import Config, Known
+from lab.dialects.granian import GRANIAN, VARIABLE
+from lab.dialects.spot import Setting
+from lab.dialects.vocabulary.service import one_line
+from lab.dialects.vocabulary.translation import Note
 from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.dialects.words import is_script, pieces, words_of
 from lab.errors import ProfileError
+
+AROUND = "it stands outside of the command: do it where the new one is started"
+
+_COMMANDS = re.compile(r"`|\$\((?!nproc(?: --all)?\))")
+"""Commands in a command; the number of CPUs is read."""
+
+_OPERATORS = re.compile(rf"[;&|<>]|{_COMMANDS.pattern}")
+"""Outside of quotes."""
+
+_GLUED = re.compile(r"""\$["']|\$\w+["'\\]+\w""")
+"""What a shell reads otherwise than the words: quotes behind a `$` or a variable's name."""
+
+_DONE_FIRST = re.compile(
+    r"(export|cd|\.|source|ulimit|umask)\s|(?!CPUS=)[A-Za-z_]\w*=|set -a; *\. "
+)
+"""Begins a line of a script that its command depends on; `CPUS` is this translator's."""
 
 
 def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> tuple[str, Config]:
@@ -44,15 +66,70 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> tup
 
 
 def _command(text: str, known: Known) -> tuple[str, Config]:
+    words, at = _words(text)
+    program = PurePath(words[at].value).name
+    behind = [word.raw for word in words[at + 1 :]]
+    return program, TRANSLATORS[program].of_command(behind, known)
+
+
+def _words(text: str) -> tuple[list[Setting], int]:
+    """
+    Return the words of a command, and which of them is the program.
+
+    Raises:
+        ProfileError: It is no command, or more than one.
+    """
+    line = re.sub(r"\\\n", " ", text).strip()
     try:
-        words = shlex.split(text)
+        values = shlex.split(line)
     except ValueError as error:
         raise ProfileError(text, f"this is no command: {error}") from None
-    at = next((n for n, word in enumerate(words) if PurePath(word).name in TRANSLATORS), None)
+    for sign in _signs(line):
+        problem = f"holds {sign!r}, which is not understood: give the line that starts it alone"
+        raise ProfileError(text, problem)
+    words = list(words_of(line, Path("-")))
+    if [word.value for word in words] != values:
+        raise ProfileError(text, "cannot be taken apart into words: give the start line alone")
+    named = (n for n, word in enumerate(words) if PurePath(word.value).name in TRANSLATORS)
+    at = next(named, None)
     if at is None:
         raise ProfileError(text, f"it starts none of {_known()}")
-    program = PurePath(words[at]).name
-    return program, TRANSLATORS[program].of_command(words[at + 1 :], known)
+    return words, at
+
+
+def _signs(line: str) -> Iterator[str]:
+    """Yield what makes a line more than one command, or a part of it none that is read."""
+    if "\n" in line:
+        yield "\n"
+    for word in words_of(line, Path("-")):
+        if word.raw.startswith("#"):
+            yield "#"
+        if found := _GLUED.search(word.raw):
+            yield found[0]
+    for piece in pieces(line):
+        signs = _COMMANDS if piece.startswith('"') else _OPERATORS
+        if not piece.startswith(("'", "\\")) and (found := signs.search(piece)):
+            yield found[0]
+
+
+def around(name: str, config: Config) -> list[Note]:
+    """
+    Return what stands around a command and is not carried over.
+
+    Args:
+        name: What was read: a file, or a command in quotes.
+        config: What stands in it.
+    """
+    if is_command(name):
+        words, at = _words(name)
+        before = " ".join(word.raw for word in words[:at] if word.value not in {"env", "exec"})
+        return [Note(one_line(before), AROUND)] if before else []
+    text = config.texts.get(config.file, "")
+    if config.server != GRANIAN.program or not is_script(text):
+        return []
+    lines = (line.strip() for line in text.split("\n"))
+    found = (line for line in lines if _DONE_FIRST.match(line) and not VARIABLE.search(line))
+    return [Note(one_line(line), AROUND) for line in dict.fromkeys(found)]
 
 
 def _known() -> str:

@@ -107,7 +107,7 @@ def _settings(words: Sequence[Argument | Setting]) -> Iterator[Setting]:
         value = "True" if takes_no_value(each.name) else each.value
         if not value:
             raise ProfileError(each.name, "a value follows it, and here none does")
-        if "$" in value:  # of a shell's variable only running it would tell
+        if each.reads_variables:  # of a shell's variable only running it would tell
             yield Setting(name, "", each.word.spot, value)
             continue
         raw = value if value.isdecimal() or value == "True" else repr(value)
@@ -122,7 +122,11 @@ def _joined(settings: Sequence[Setting]) -> Iterator[Setting]:
             yield each
         elif each is own[-1]:
             texts = [other.value for other in own]
-            yield replace(each, value=str(texts), raw=repr(texts))
+            if all(texts):
+                yield replace(each, value=str(texts), raw=repr(texts))
+            else:  # of a variable only running it would tell
+                entries = (repr(o.value) if o.value else f"shell({o.raw!r})" for o in own)
+                yield replace(each, value="", raw=f"[{', '.join(entries)}]")
 
 
 def _command(text: str, path: Path) -> Command:

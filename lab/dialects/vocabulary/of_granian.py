@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -63,7 +62,7 @@ if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
 def of_command(words: Sequence[str], known: Known) -> Config:
     """Return the options of a command."""
     path = Path(PROGRAM)
-    text = shlex.join((PROGRAM, *words))
+    text = " ".join((PROGRAM, *words))
     return read(path, replace(known, overlay={path: text}))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +42,7 @@ COMPUTED = "it is computed, and is not run here: write its value"
 def of_command(words: Sequence[str], known: Known) -> Config:
     """Return the settings of a command, with those of the file that it names before them."""
     here = Path(PROGRAM)
-    text = shlex.join((PROGRAM, *words))
+    text = " ".join((PROGRAM, *words))
     return read_command(here, replace(known, overlay={**known.overlay, here: text}))
 
 
@@ -175,8 +174,11 @@ def _lists(said: dict[str, Said], last: Mapping[str, Setting]) -> dict[str, Said
         if each.sense.kind == "list":
             name = next(n for n in each.sense.columns[PROGRAM].names if n in last)
             entries = [value for _, value in _entries(last[name]) if value]
-            entries = entries or [*map(Expression.of, last[name].value.split(","))]
+            texts = last[name].value.split(",") if last[name].value else []
+            entries = entries or [*map(Expression.of, texts)]
             found[key] = replace(each, values=tuple(entries))
+            if not entries:  # all of it is computed
+                del found[key]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -66,7 +67,7 @@ def of_command(words: Sequence[str], known: Known) -> Config:
     """Return the options of a command, with those of the inis that it names."""
     here = Path(PROGRAM)
     found: list[Setting] = []
-    rest = iter(words)
+    rest = iter("".join(shlex.split(word)) for word in words)
     for word in rest:
         name, equals, value = word.lstrip("-").partition("=")
         if re.match(r"-[^-]", word):

@@ -26,7 +26,7 @@ class Translator:
     """What its configuration is called."""
 
     of_command: Callable[[Sequence[str], Known], Config]
-    """Reads the words behind its program."""
+    """Reads the words behind its program, as they are written."""
 
     service_of: Callable[[Config], Service]
     special: Special

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from lab.dialects.config import Config
 from lab.dialects.spot import Setting
+from lab.dialects.words import LITERAL, with_literals
 
 SHELL = re.compile(r"\$\{([A-Za-z_]\w*)(?::?[-=]([^}]*))?\}|\$([A-Za-z_]\w*)", re.ASCII)
 NPROC = re.compile(r"\$\(nproc( --all)?\)")
@@ -115,11 +116,18 @@ def _split(text: str, pattern: re.Pattern[str]) -> Iterator[str | Variable]:
 
 def of_shell(setting: Setting) -> Expression:
     """Return what stands in a command: variables, `$(nproc)`; in single quotes it is a text."""
-    if setting.raw.startswith("'"):
-        return Expression.of(setting.value)
-    if NPROC.fullmatch(setting.value):
+    text = setting.value if setting.raw == setting.value else with_literals(setting.raw)
+    if NPROC.fullmatch(text):
         return Expression((Cpus(),))
-    return Expression(tuple(_split(setting.value, SHELL)))
+    parts = _split(text, SHELL)
+    return Expression(tuple(map(_with_dollars, parts)))
+
+
+def _with_dollars(part: str | Variable) -> str | Variable:
+    if isinstance(part, str):
+        return part.replace(LITERAL, "$")
+    default = part.default
+    return part if default is None else replace(part, default=default.replace(LITERAL, "$"))
 
 
 def of_ini(setting: Setting, config: Config) -> Expression:

@@ -1,0 +1,115 @@
+"""A start command, and a script that has one: what a shell reads of it, and what stands around."""
+
+import pytest
+
+from lab.errors import ProfileError
+from lab.migrate.migrated import migrated
+
+
+def lost(made):
+    """Return what a migration lists as lost."""
+    return [f"{each.was} -> {each.becomes}" for each in made.lists["lost"]]
+
+
+QUOTED = "--process-name 'price$x' --pid-file \"/tmp/a\\$HOME.pid\""
+
+
+@pytest.mark.parametrize("script", [False, True])
+@pytest.mark.parametrize(
+    ("to", "line"),
+    [
+        ("gunicorn", 'proc_name = "price$x"'),
+        ("gunicorn", 'pidfile = "/tmp/a$HOME.pid"'),
+        ("uwsgi", "procname = price$x"),
+    ],
+)
+def test_a_quoted_dollar_is_a_text(tmp_path, monkeypatch, script, to, line):
+    """A shell leaves it as it is, so no environment is asked for it."""
+    command = f"granian --interface wsgi {QUOTED} m:app"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "granian.sh").write_text(f"#!/bin/sh\nexec {command}\n")
+    assert line in migrated("granian.sh" if script else command, to, {}).text.splitlines()
+
+
+def test_a_dollar_in_double_quotes_is_a_variable():
+    """Unless a backslash stands before it."""
+    made = migrated('granian --interface wsgi --pid-file "/tmp/${A}\\$B" m:app', "gunicorn", {})
+    assert 'pidfile = "/tmp/" + os.environ["A"] + "$B"' in made.text
+
+
+def test_a_quoted_dollar_in_a_command_of_gunicorn_is_not_computed():
+    """It is a text."""
+    made = migrated("gunicorn --name '$HOME' m:app", "uwsgi", {})
+    assert "\nprocname = $HOME\n" in made.text
+
+
+@pytest.mark.parametrize(
+    ("command", "sign"),
+    [
+        ("gunicorn m:app # comment", "#"),
+        ("gunicorn -w 2 m:app; echo x", ";"),
+        ("gunicorn m:app\necho x", r"\n"),
+        ("cd /srv && gunicorn m:app", "&"),
+        ("gunicorn m:app | tee x", "|"),
+        ("gunicorn m:app > x", ">"),
+        ("gunicorn m:app < x", "<"),
+        ("gunicorn -n `x` m:app", "`"),
+        ('gunicorn -n "$(x)" m:app', "$("),
+        ("gunicorn -n $'x' m:app", "$'"),
+        ('gunicorn -n "$A"b m:app', '$A"b'),
+    ],
+)
+def test_more_than_one_command_is_refused(command, sign):
+    """A part of another command would be read as the application."""
+    with pytest.raises(ProfileError, match="give the line that starts it alone") as refused:
+        migrated(command, "uwsgi", {})
+    assert sign in str(refused.value)
+
+
+def test_signs_in_quotes_are_no_commands():
+    """A shell leaves them as they are."""
+    made = migrated("gunicorn -n 'a;b|c>d # $(x)' -w2 'm:create()'", "granian", {})
+    assert "m:create" in made.text
+
+
+@pytest.mark.parametrize("before", ["A=1", "env A=1", "sudo -u www", "nice -n 5"])
+def test_what_stands_before_a_command_is_lost(before):
+    """It has an effect that no configuration has."""
+    made = migrated(f"{before} gunicorn m:app", "uwsgi", {})
+    assert any(each.startswith(before.removeprefix("env ") + " -> ") for each in lost(made))
+
+
+def test_exec_changes_nothing():
+    """The command alone is the process."""
+    assert lost(migrated("exec gunicorn m:app", "uwsgi", {})) == lost(
+        migrated("gunicorn m:app", "uwsgi", {})
+    )
+
+
+LINES = ("export A=1", "B=2", "cd /srv", ". ./x.env", "source x.env", "ulimit -n 5", "umask 7")
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_what_a_script_does_first_is_lost(tmp_path, monkeypatch, line):
+    """The new server does not do it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "granian.sh").write_text(f"#!/bin/sh\n{line}\nexec granian --interface wsgi m:a\n")
+    made = migrated("granian.sh", "gunicorn", {})
+    assert any(each.startswith(f"{line} -> ") for each in lost(made))
+
+
+@pytest.mark.parametrize("command", ["gunicorn -w 2", "granian --interface wsgi --workers 2"])
+def test_two_dashes_end_the_options(command):
+    """The application stands behind them."""
+    text = migrated(f"{command} -- m:app", "uwsgi", {}).text
+    assert "\nmodule = m\ncallable = app\n" in text
+
+
+def test_a_list_with_variables_is_lost_by_name():
+    """Only those entries of it are lost that a shell computes."""
+    made = migrated('gunicorn -e "A=${X}y" -e A2=$X -e B=1 m:app', "uwsgi", {})
+    assert any("A=${X}y" in each for each in lost(made))
+    assert any("A2=$X" in each for each in lost(made))
+    assert "\nenv = B=1\n" in made.text
+    alone = migrated('gunicorn -e "A=${X}y" -e A2=$X m:app', "uwsgi", {})
+    assert not any(each.startswith(" ->") for each in lost(alone))
