@@ -12,7 +12,7 @@ from pathlib import Path
 from lab.errors import UsageError
 from lab.experiment.pair import NEW, OLD, naming
 from lab.model.runtime import without_secrets
-from lab.model.wording import counted
+from lab.model.wording import counted, in_a_line
 from lab.options.runtime import runtime
 from lab.system import checkout, packages, temporary
 
@@ -177,7 +177,7 @@ def _made(
     try:
         install = install or (packages.usual_installation(folder) if own else None)
     except UsageError as error:
-        raise UsageError(f"{given}: {error}") from None
+        raise UsageError(f"{in_a_line(given)}: {error}") from None
     if install is None:
         if own:
             say(f"{given}: nothing says what it needs, so it runs in the lab's own environment")
@@ -215,6 +215,7 @@ def _checked_out(
 
 
 def _unknown(given: str, repository: checkout.Repository | None) -> str:
+    given = in_a_line(given)
     if repository is None:
         return f"{given}: there is no such folder, and no git repository here"
     text = f"{given}: it is neither a folder nor a revision of {repository}"
@@ -236,7 +237,7 @@ def _config(config: str, given: str, folder: Path, root: Path | None) -> str:
         folder: The version's.
         root: The checkout that a relative file must lie in; None: any place.
     """
-    path = folder / config
+    path, given = folder / config, in_a_line(given)
     if path.is_file():
         inside = root is None or path.resolve().is_relative_to(root.resolve())
         if not inside and not Path(config).is_absolute():

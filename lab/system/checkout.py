@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -259,13 +258,21 @@ def _git(where: Repository | Path, *words: str, **environ: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def _end_of(output: str, most: int = 500) -> str:
+    """Return the last lines of an output as one, at least one of them."""
+    lines = [" ".join(line.split()) for line in output.splitlines()]
+    while len(lines) > 1 and len(" ".join(lines)) > most:
+        del lines[0]
+    return " ".join(filter(None, lines))[:most]
+
+
 def _must(folder: Path, *words: str) -> None:
     try:
         done = children.ended(_command(folder, words), folder, _environ(), SECONDS)
     except subprocess.TimeoutExpired:
         raise UsageError(f"git {words[0]} has not ended within {SECONDS:g} s") from None
     if done.returncode:
-        said = re.sub(r"\s+", " ", done.stdout).strip()[-500:]
+        said = _end_of(done.stdout)
         raise UsageError(f"git {words[0]} failed: {said}")
 
 

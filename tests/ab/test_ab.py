@@ -129,6 +129,7 @@ def test_another_reply_is_no_progress(shop):
     ("words", "said"),
     [
         (("one", "two"), "what is served?"),
+        (("one", "x\ny", "--config", "uwsgi.ini"), r"x\ny: it is neither"),
         (("one", "three", "--config", "uwsgi.ini"), "neither a folder nor a revision"),
         (("one", "two", "--config", "app.ini"), "one has no such file"),
         (("one", "two", "--config", "uwsgi.ini", "--fail-if", "cpus > 1"), "did you mean cpu?"),

@@ -145,6 +145,20 @@ def test_a_submodule_that_cannot_be_had_is_an_error(shop, tmp_path):
         checked_out(shop, "HEAD", tmp_path / "a")
 
 
+def test_an_error_of_gits_is_cut_where_a_line_begins(shop, tmp_path):
+    """As it is long, and the end says most."""
+    names = [f"../suspicious-{number}-{'x' * 60}" for number in range(12)]
+    (shop / ".gitmodules").write_text(
+        "".join(f'[submodule "{name}"]\n\tpath = x\n\turl = /nowhere\n' for name in names)
+        + '[submodule "x"]\n\tpath = x\n\turl = /nowhere\n'
+    )
+    git(shop, "add", "-A")
+    git(shop, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},x")
+    git(shop, "commit", "-q", "-m", "x")
+    with pytest.raises(UsageError, match=r"git submodule failed: (warning|fatal|error): "):
+        checked_out(shop, "HEAD", tmp_path / "a")
+
+
 def test_a_file_that_git_lfs_keeps_is_named(shop, tmp_path):
     """Where that is not installed: the application would read what stands for it."""
     (shop / ".gitattributes").write_text("*.bin filter=lfs\n")
