@@ -30,7 +30,7 @@ DIGITS = re.compile("0|[1-9][0-9]{0,8}")
 SHELLS_OWN = re.compile(
     "CPUS|PATH|IFS|ENV|_|OPT(?:IND|ARG|ERR)|E?UID|PPID|GROUPS|S?RANDOM|SECONDS|LINENO|HISTCMD"
     "|EPOCH(?:SECONDS|REALTIME)|DIRSTACK|FUNCNAME|PIPESTATUS|SHELLOPTS|POSIXLY_CORRECT"
-    "|(?:EXEC|GLOB)IGNORE|PS4|BASH.*|LD_.*|DYLD_.*"
+    "|(?:EXEC|GLOB)IGNORE|PS4|SHLVL|COMP_WORDBREAKS|BASH.*|LD_.*|DYLD_.*"
 )
 """
 Variables that no file sets which a shell reads: it finds programs by them, computes what it is
