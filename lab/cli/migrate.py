@@ -166,11 +166,23 @@ def _variable(text: str) -> tuple[str, str]:
     return name, value if equals else os.environ[name]
 
 
+def _check_beside(path: Path, beside: Path) -> None:
+    """Refuse, before anything is written, a file whose variables cannot be written beside it."""
+    if beside == path:
+        problem = "that is what the file of its variables is called: name another FILE"
+        raise UsageError(f"--output {in_a_line(str(path))}: {problem}")
+    if os.path.lexists(beside) and not os.path.lexists(path):
+        problem = "it is there already, and the variables go there: name a FILE in another folder"
+        raise UsageError(f"{in_a_line(str(beside))}: {problem}")
+
+
 def _write(path: Path, found: Migrated) -> None:
     """Write the new configuration, and the file of its variables beside it."""
     files = {path: found.text}
     if found.environment:
-        files[path.with_name(found.environment_file)] = found.environment
+        beside = path.with_name(found.environment_file)
+        _check_beside(path, beside)
+        files[beside] = found.environment
     for each, text in files.items():
         write_new(each, text)
         say(f"written: {in_a_line(str(each))}", err=True)

@@ -183,6 +183,29 @@ def test_the_same_server_is_refused(ini):
         migrated(str(ini), "uwsgi", {})
 
 
+@pytest.mark.parametrize("output", ["granian.env", "./granian.env"])
+def test_a_script_is_not_called_like_the_file_of_its_variables(ini, tmp_path, output):
+    """The variables were written over it."""
+    ini.write_text(f"{INI}env = MODE=live\n")
+    words = ("migrate", str(ini), "--to", "granian", "--output", output)
+    done = run("lab", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "name another FILE" in done.stderr
+    assert not (tmp_path / "granian.env").exists()
+
+
+def test_nothing_is_written_where_a_half_cannot_be(ini, tmp_path):
+    """A script without its variables starts another server."""
+    ini.write_text(f"{INI}env = MODE=live\n")
+    (tmp_path / "granian.env").write_text("A=1\n")
+    words = ("migrate", str(ini), "--to", "granian", "--output", "granian.sh")
+    done = run("lab", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "granian.env: it is there already" in done.stderr
+    assert not (tmp_path / "granian.sh").exists()
+    assert (tmp_path / "granian.env").read_text() == "A=1\n"
+
+
 def test_the_command_writes_what_is_asked_for(ini, tmp_path):
     """A file that is there stays; variables stand beside a script."""
     ini.write_text(f"{INI}env = MODE=live\n")
