@@ -18,19 +18,14 @@ def _output(text: str) -> Path:
         raise ValueError(f"{text!r} names no file: name one")
     file = Path(text)
     try:
-        file.lstat()
-    except FileNotFoundError:
-        pass  # it is to be made
-    except OSError as error:
-        raise ValueError(f"{file}: cannot be written: {error.strerror}") from error
-    if file.is_dir():
-        raise ValueError(f"{text}: it is a folder; name a file")
-    if not file.parent.is_dir():
-        raise ValueError(f"{file}: there is no folder {file.parent}")
-    if file.exists() and not file.is_file():
-        return file  # such as /dev/stdout
-    try:
-        tempfile.TemporaryFile(dir=file.parent).close()
+        with suppress(FileNotFoundError):  # it is to be made
+            file.lstat()
+        if file.is_dir():
+            raise ValueError(f"{text}: it is a folder; name a file")
+        if not file.parent.is_dir():
+            raise ValueError(f"{file}: there is no folder {file.parent}")
+        if file.is_file() or not file.exists():  # and not such as /dev/stdout
+            tempfile.TemporaryFile(dir=file.parent).close()
     except OSError as error:
         raise ValueError(f"{file}: cannot be written: {error.strerror}") from error
     return file
