@@ -86,6 +86,14 @@ def test_exec_changes_nothing():
     )
 
 
+def test_a_variable_in_a_command_of_uwsgi_is_refused():
+    """It was taken for a text; uWSGI reads variables itself, of another form."""
+    with pytest.raises(ProfileError, match="write '"):
+        migrated('uwsgi --http :80 --module m:app --procname "$X"', "gunicorn", {})
+    made = migrated("uwsgi --http :80 --module m:app --procname '$(X)'", "gunicorn", {})
+    assert 'proc_name = os.environ["X"]' in made.text
+
+
 LINES = ("export A=1", "B=2", "cd /srv", ". ./x.env", "source x.env", "ulimit -n 5", "umask 7")
 
 

@@ -30,7 +30,8 @@ from lab.dialects.vocabulary.service import (
 )
 from lab.dialects.vocabulary.translation import Note, OptionLine, Translation
 from lab.dialects.vocabulary.uwsgi_application import FILES, mounted, served
-from lab.dialects.vocabulary.values import Cpus, Expression, Variable
+from lab.dialects.vocabulary.values import SHELL, Cpus, Expression, Variable
+from lab.dialects.words import with_literals
 from lab.errors import ProfileError
 
 PROGRAM = "uwsgi"
@@ -67,6 +68,9 @@ def of_command(words: Sequence[str], known: Known) -> Config:
     """Return the options of a command, with those of the inis that it names."""
     here = Path(PROGRAM)
     found: list[Setting] = []
+    for word in words:
+        if SHELL.search(with_literals(word)):
+            raise ProfileError(word, "a shell's variable is not read here: write '$(NAME)'")
     rest = iter("".join(shlex.split(word)) for word in words)
     for word in rest:
         name, equals, value = word.lstrip("-").partition("=")
