@@ -93,7 +93,7 @@ def read(path: Path, known: Known) -> Config:
     text = python_text(_bytes(written), path)
     lines = text.split("\n")
     settings = []
-    for each in (*bindings(text), *_from_functions(text)):
+    for each in (*bindings(text), *from_functions(text)):
         raw = "" if each.value is None else _source(lines, each.value)
         settings.append(
             Setting(
@@ -241,7 +241,7 @@ def _in_passing(tree: ast.AST) -> Iterator[Binding]:
         waiting += ast.iter_child_nodes(node)
 
 
-def _from_functions(text: str) -> Iterator[Binding]:
+def from_functions(text: str) -> Iterator[Binding]:
     """Yield what may be bound whenever a function is called; when that is, is not known."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

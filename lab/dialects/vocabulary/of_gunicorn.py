@@ -15,6 +15,7 @@ from lab.dialects.interface import ASGI, WSGI, of_worker_class
 from lab.dialects.spot import Setting
 from lab.dialects.vocabulary import values
 from lab.dialects.vocabulary.addresses import of_bind
+from lab.dialects.vocabulary.gunicorn_certain import HELD, uncertain
 from lab.dialects.vocabulary.gunicorn_file import bind_of, spoken
 from lab.dialects.vocabulary.senses import Spelling, by_option, senses
 from lab.dialects.vocabulary.service import (
@@ -34,9 +35,10 @@ from lab.dialects.vocabulary.service import (
 from lab.dialects.vocabulary.translation import Note, OptionLine, Translation
 from lab.dialects.vocabulary.values import Expression, Variable
 
-HELD = frozenset({"bind", "wsgi_app", "worker_class", "protocol"})
-
 COMPUTED = "it is computed, and is not run here: write its value"
+
+NO_TLS = "its TLS is not known, so no address is written: write certfile and keyfile as two texts"
+NO_PROTOCOL = "its protocol is not known, so no address is written: write it as a text"
 
 
 def of_command(words: Sequence[str], known: Known) -> Config:
@@ -48,30 +50,38 @@ def of_command(words: Sequence[str], known: Known) -> Config:
 
 def service_of(config: Config) -> Service:
     """Return what a configuration asks for."""
-    last = {each.option: each for each in config.settings}
+    every = {each.option: each for each in config.settings}
+    doubt = uncertain(config, every)
+    last = {name: each for name, each in every.items() if name not in doubt.names}
     known = set(carried()["settings"])
     settings = [each for name, each in last.items() if name in known and not _by_default(each)]
     computed = [each for each in settings if _unknown(each) and not _entries(each)]
     plain = [each for each in settings if each not in computed and each.option not in HELD]
     said, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
     said = _modes(_lists(said, last))
-    extra = [(written(each), COMPUTED) for each in computed]
+    extra = [*doubt.notes, *((written(each), COMPUTED) for each in computed)]
     extra += [
         (one_line(f"{each.option}: {text}"), COMPUTED)
         for each in plain
         for text, value in _entries(each)
         if value is None
     ]
-    kind = _kind(last.get("worker_class"))
+    unknown_names = {*doubt.names, *(each.option for each in computed)}
+    kind = "" if "worker_class" in unknown_names else _kind(last.get("worker_class"))
     said, more = _by_kind(said, kind)
     gone, unknown = sorted_out(PROGRAM, rest)
     application = _application(last.get("wsgi_app"))
     said = _without_limit(with_defaults(PROGRAM, said, "gunicorn"), kind)
+    said = _without_doubt(said, unknown_names)
     said, idle = without(said, _unread(kind))
+    refused = _refused_addresses(last, unknown_names)
+    if refused:
+        said = {key: each for key, each in said.items() if not key.startswith("certificate")}
+        extra.append((written(last["bind"]) if "bind" in last else "bind", refused))
     return Service(
         PROGRAM,
         application,
-        () if last.get("bind") in computed else tuple(_addresses(last)),
+        () if refused or "bind" in unknown_names else tuple(_addresses(last)),
         said,
         gone,
         unknown,
@@ -79,6 +89,27 @@ def service_of(config: Config) -> Service:
         extra=(*extra, *more, *no_module(last.get("wsgi_app"), application)),
         interface=of_worker_class(kind),
     )
+
+
+def _without_doubt(said: dict[str, Said], names: set[str]) -> dict[str, Said]:
+    """Leave out the defaults of settings that are set, though to what is not known."""
+    options = by_option(PROGRAM)
+    keys = {options[name].key for name in names if name in options}
+    if "threads" in keys:
+        keys.add("time-limit")
+    return {key: each for key, each in said.items() if key not in keys}
+
+
+def _refused_addresses(last: Mapping[str, Setting], names: set[str]) -> str:
+    """Return why no address may be written, as TLS would be lost; empty where it may."""
+    if "protocol" in names:
+        return NO_PROTOCOL
+    files = [last.get(name) for name in ("certfile", "keyfile")]
+    is_set = [each is not None and each.raw not in {"None", "''", '""'} for each in files]
+    texts = [bool(each and each.value) for each in files]
+    if names & {"certfile", "keyfile"} or (any(is_set) and not all(texts)):
+        return NO_TLS
+    return ""
 
 
 def _kind(setting: Setting | None) -> str:

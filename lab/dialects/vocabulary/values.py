@@ -222,7 +222,7 @@ def _with_default(value: Expression | None, default: str) -> Expression | None:
     match value:
         case Expression(parts=(Variable() as variable,)):
             return Expression((replace(variable, default=default),))
-    return value
+    return None
 
 
 def _is_number(node: ast.expr) -> bool:

@@ -1,0 +1,46 @@
+"""A setting of a gunicorn.conf.py whose value reading does not tell is lost, and not assumed."""
+
+import pytest
+
+from lab.migrate.migrated import migrated
+
+
+@pytest.fixture
+def moved(tmp_path):
+    """Return a function that migrates a gunicorn.conf.py."""
+
+    def make(lines, to):
+        path = tmp_path / "gunicorn.conf.py"
+        path.write_text(f'import os\nwsgi_app = "m:app"\n{lines}\n')
+        return migrated(str(path), to, {})
+
+    return make
+
+
+def lost(found):
+    """Return the lines of the list of what is lost."""
+    return "\n".join(f"{each.was} -> {each.becomes}" for each in found.lists["lost"])
+
+
+@pytest.mark.parametrize("to", ["uwsgi", "granian"])
+@pytest.mark.parametrize(
+    ("lines", "name", "never"),
+    [
+        ("workers = 4\nif x:\n    workers = 1", "workers", ("--workers", "processes =")),
+        ("workers = 2; workers += 1", "workers", ("--workers", "processes =")),
+        ("for workers in x: pass", "workers", ("--workers", "processes =")),
+        ("if x: preload_app = True", "preload_app", ("lazy-apps",)),
+        ("if x: accesslog = '-'", "accesslog", ("disable-logging",)),
+        ("accesslog = os.environ.get('A', x)", "accesslog", ("disable-logging",)),
+        ("raw_env = ['A=1']\nraw_env.append('B=2')", "raw_env", ("A=1",)),
+        ("os.environ['N'] = '8'\nworkers = int(os.environ.get('N', 3))", "workers", ("N-3",)),
+        ("keyfile = '/k'\nif x: certfile = '/c'", "certfile", ("-socket", "--host", "/k")),
+        ("keyfile = '/k'\ncertfile = os.environ['C']", "TLS", ("-socket", "--host", "/k")),
+    ],
+)
+def test_what_is_not_certain_is_lost(moved, lines, name, never, to):
+    """What is set under a condition, or changed later, has no value that is known."""
+    found = moved(lines, to)
+
+    assert name in lost(found)
+    assert not [each for each in never if each in found.text]
