@@ -99,15 +99,7 @@ def takes_value(name: str) -> bool:
 
 def service_of(config: Config) -> Service:
     """Return what a configuration asks for."""
-    table = config.table
-    sockets = {id(each) for each in config.sockets()}
-    plain = [
-        each
-        for each in config.settings
-        if id(each) not in sockets and table.canonical(each.option) not in HELD
-        if each.option not in HELD and not LOGIC.fullmatch(each.option)
-        if each.option in table.entries or each.option not in config.named
-    ]
+    table, plain = config.table, _plain(config)
     unclear = [setting for setting in plain if MAGIC.search(setting.raw)]
     plain = [setting for setting in plain if not MAGIC.search(setting.raw)]
     said, rest = collected(
@@ -142,6 +134,19 @@ def service_of(config: Config) -> Service:
             *((written(setting), ELSEWHERE) for setting in unclear),
         ),
     )
+
+
+def _plain(config: Config) -> list[Setting]:
+    """Return the options that are no address, no application and no logic."""
+    table = config.table
+    sockets = {id(each) for each in config.sockets()}
+    return [
+        each
+        for each in config.settings
+        if id(each) not in sockets and table.canonical(each.option) not in HELD
+        if each.option not in HELD and not LOGIC.fullmatch(each.option)
+        if each.option in table.entries or each.option not in config.named
+    ]
 
 
 def _placeholders(config: Config) -> set[str]:
