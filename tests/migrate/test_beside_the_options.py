@@ -148,11 +148,18 @@ def test_a_comment_behind_a_port_is_no_port(tmp_path):
     assert 'bind = "0.0.0.0:8000"\n' in made_of(tmp_path, "uwsgi.ini", text, "gunicorn").text
 
 
-@pytest.mark.parametrize("word", ["${PORT:=8000}", "${PORT:-8000}", "${PORT-8000}"])
-def test_a_default_of_a_shell_is_one(word):
-    """In each of its spellings."""
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [
+        ("${PORT:=8000}", '(os.environ.get("PORT") or "8000")'),
+        ("${PORT:-8000}", '(os.environ.get("PORT") or "8000")'),
+        ("${PORT-8000}", 'os.environ.get("PORT", "8000")'),
+    ],
+)
+def test_a_default_of_a_shell_is_one(word, code):
+    """In each of its spellings; with a colon it holds for an empty variable, too."""
     found = migrated(f'granian --interface wsgi --port "{word}" shop:app', "gunicorn", {})
-    assert 'os.environ.get("PORT", "8000")' in found.text
+    assert code in found.text
 
 
 def test_nproc_of_a_shell_is_the_number_of_cpus():

@@ -44,3 +44,25 @@ def test_what_is_not_certain_is_lost(moved, lines, name, never, to):
 
     assert name in lost(found)
     assert not [each for each in never if each in found.text]
+
+
+def test_a_variable_that_granian_would_read_is_lost(moved):
+    """Of several variables the lists name the one that is lost, and the one that is kept."""
+    found = moved('raw_env = ["A=1", "GRANIAN_WORKERS=77"]', "granian")
+
+    assert found.environment == "A=1\n"
+    assert "GRANIAN_WORKERS=77 -> granian would take" in lost(found)
+    assert [each.was for each in found.lists["the same"] if "A=1" in each.was] == ["raw_env: A=1"]
+
+
+def test_a_default_for_an_empty_variable_is_another_one(moved):
+    """The default of `get` holds for a variable that is not set; that of `or` for an empty one."""
+    lines = 'raw_env = ["B=" + os.environ.get("BB", "d"), "C=" + (os.environ.get("CC") or "e")]'
+
+    assert moved(lines, "granian").environment == 'B="${BB-d}"\nC="${CC:-e}"\n'
+    assert "the variable CC -> its default held for an empty value" in lost(moved(lines, "uwsgi"))
+
+
+def test_a_text_before_or_is_no_variable(moved):
+    """Python computes it, and it is not run."""
+    assert "workers = 0 or 4" in lost(moved("workers = 0 or 4", "granian"))

@@ -156,8 +156,11 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
         case "environment":
             reasons = {one_line(str(each)): _not_set(each) for each in said.values}
             made.lost += [Note(was, reason) for was, reason in reasons.items() if reason]
-            if not all(reasons.values()):
-                made.same.append(Note(said.was, "granian.env"))
+            kept = [was for was, reason in reasons.items() if not reason]
+            option = said.was.partition(" = ")[0]
+            one = len(reasons) == 1
+            notes = (said.was if one else one_line(f"{option}: {was}") for was in kept)
+            made.same += [Note(was, "granian.env") for was in notes]
         case "pythonpath":
             made.changed.append(Note(said.was, "PYTHONPATH in granian.env"))
         case "static":
@@ -271,6 +274,8 @@ def _not_set(value: Expression) -> str:
     name, equals, _ = str(value).partition("=")
     if not equals or not values.NAME.fullmatch(name):
         return "this is no variable: NAME=value"
+    if name.startswith("GRANIAN_"):
+        return f"granian would take {name} for an option: rename it, or write the option"
     return refused_name(name)
 
 

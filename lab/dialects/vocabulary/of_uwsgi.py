@@ -339,10 +339,13 @@ def added(made: Translation) -> None:
     """Write what is the default of others: room for headers, and a word before it closes."""
     values = [part for address in made.service.addresses for part in address.parts]
     values += [line.value for line in made.lines if line.value is not None]
-    parts = (part for value in values for part in value.parts)
+    parts = [part for value in values for part in value.parts]
     for name in sorted({part.name for part in parts if isinstance(part, Variable)}):
         says = "uWSGI runs what stands in @( ) in its value: nobody else may set it"
         made.hidden.append(Note(f"the variable {name}", says))
+    empty = {part.name for part in parts if isinstance(part, Variable) and part.empty}
+    says = "its default held for an empty value, too, and here the value stays empty: unset it"
+    made.lost += [Note(f"the variable {name}", says) for name in sorted(empty)]
     if not made.service.is_on("respawn"):
         says = "without a master no worker is replaced, and neither harakiri nor a stop works"
         made.lines.append(OptionLine("master", None, "workers that died stayed away", says))

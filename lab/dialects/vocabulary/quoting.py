@@ -104,6 +104,8 @@ def _as_text(part: str | Variable | Cpus) -> str:
         return f"str({_as_number(part)})"
     if part.default is None:
         return f"os.environ[{_quoted(part.name)}]"
+    if part.empty:
+        return f"(os.environ.get({_quoted(part.name)}) or {_quoted(part.default)})"
     return f"os.environ.get({_quoted(part.name)}, {_quoted(part.default)})"
 
 
@@ -164,7 +166,8 @@ def _as_shell(part: str | Variable | Cpus) -> str:
 
 
 def _read(variable: Variable) -> str:
-    default = "" if variable.default is None else f":-{variable.default}"
+    mark = ":-" if variable.empty else "-"
+    default = "" if variable.default is None else f"{mark}{variable.default}"
     return f"${{{variable.name}{default}}}"
 
 

@@ -25,6 +25,8 @@ class Variable:
     name: str
     default: str | None = None
     times: int = 1
+    empty: bool = False
+    """Whether the default holds for an empty one, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ def _split(text: str, pattern: re.Pattern[str]) -> Iterator[str | Variable]:
             yield text[at : found.start()]
         groups = found.groups()
         default = groups[1] if len(groups) > 1 else None
-        yield Variable(groups[0] or groups[-1], default)
+        empty = default is not None and found[0].startswith(f"${{{groups[0]}:")
+        yield Variable(groups[0] or groups[-1], default, empty=empty)
         at = found.end()
     if at < len(text) or not text:
         yield text[at:]
@@ -193,7 +196,8 @@ def _python(node: ast.expr) -> Expression | None:
         case ast.FormattedValue(value=value):
             return _python(value)
         case ast.BoolOp(op=ast.Or(), values=[first, ast.Constant(value=other)]):
-            return _with_default(_python(first), str(other))
+            is_text = isinstance(other, str | int | float) and not isinstance(other, bool)
+            return _with_default(_python(first), str(other)) if is_text else None
         case ast.Subscript(value=value, slice=ast.Constant(value=str(name))):
             named = _is(value, "environ") and NAME.fullmatch(name)
             return Expression((Variable(name),)) if named else None
@@ -221,7 +225,7 @@ def _is(node: ast.expr, *names: str) -> bool:
 def _with_default(value: Expression | None, default: str) -> Expression | None:
     match value:
         case Expression(parts=(Variable() as variable,)):
-            return Expression((replace(variable, default=default),))
+            return Expression((replace(variable, default=default, empty=True),))
     return None
 
 
