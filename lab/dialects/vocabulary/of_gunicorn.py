@@ -37,7 +37,7 @@ from lab.dialects.vocabulary.values import Expression, Variable
 
 COMPUTED = "it is computed, and is not run here: write its value"
 
-NO_TLS = "its TLS is not known, so no address is written: write certfile and keyfile as two texts"
+NO_TLS = "its TLS is not known, so no address is written: write certfile and keyfile as texts"
 NO_PROTOCOL = "its protocol is not known, so no address is written: write it as a text"
 
 
@@ -105,9 +105,9 @@ def _refused_addresses(last: Mapping[str, Setting], names: set[str]) -> str:
     if "protocol" in names:
         return NO_PROTOCOL
     files = [last.get(name) for name in ("certfile", "keyfile")]
-    is_set = [each is not None and each.raw not in {"None", "''", '""'} for each in files]
-    texts = [bool(each and each.value) for each in files]
-    if names & {"certfile", "keyfile"} or (any(is_set) and not all(texts)):
+    unset = {"None", "''", '""'}
+    computed = [file for file in files if file and not file.value and file.raw not in unset]
+    if names & {"certfile", "keyfile"} or computed:
         return NO_TLS
     return ""
 
