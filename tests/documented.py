@@ -155,6 +155,7 @@ ELSEWHERE = {
 """Test -> the commands whose work it does, with other numbers and addresses where those differ."""
 
 NOT_RUN = {
+    "it needs root, Debian and a quarter of an hour": ("make free-threaded",),
     "it measures for minutes; tests/judges records some blocks, counts and judges": (
         ".venv/bin/python -m benchmarks.judges record --mood quiet --minutes 5",
         ".venv/bin/python -m benchmarks.judges count",
