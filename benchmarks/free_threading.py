@@ -27,12 +27,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.summary import Summary, summarise
-from lab.runs.environment import read_environment
-from lab.runs.folder import read_run
-from lab.servers.ports import free_port
-
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.one_run import summary_of  # noqa: E402
+from lab.analysis.summary import Summary  # noqa: E402
+from lab.runs.environment import read_environment  # noqa: E402
+from lab.servers.ports import free_port  # noqa: E402
+
 RESULTS = ROOT / "benchmarks" / "results" / "free_threading.json"
 PINS = ROOT / "requirements"
 
@@ -182,25 +184,13 @@ def measure(builds: dict[str, Path], folder: Path, blocks: int) -> Summary:
                 workers=workers, threads=threads, version=build, programs=programs
             )
             path.write_text(text, encoding="utf-8")
-            profiles.append(str(path))
+            profiles.append(path)
     options = (
         *("--app", "computing:app", "--chdir", str(folder), "--check", f"^{REPLY}$"),
         *("--connections", "8", "--server-cores", "0,1", "--generator-cores", "1"),
-        *(
-            "--smallest",
-            "20%",
-            "--no-confirm",
-            "--blocks",
-            str(blocks),
-            "--results",
-            str(folder / "results"),
-        ),
+        *("--smallest", "20%", "--blocks", str(blocks)),
     )
-    lab = Path(sys.executable).parent / "lab"
-    done = subprocess.run((lab, "run", *profiles, *options), cwd=ROOT, check=False)
-    if done.returncode:
-        sys.exit(f"no comparison is stored: lab run ended with {done.returncode}")
-    return summarise(read_run(next((folder / "results").glob("*/run.json")).parent))
+    return summary_of(profiles, options, folder)
 
 
 PAIRS = (

@@ -20,11 +20,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.summary import Summary, summarise
-from lab.runs.environment import read_environment
-from lab.runs.folder import read_run
-
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.one_run import summary_of  # noqa: E402
+from lab.analysis.summary import Summary  # noqa: E402
+from lab.runs.environment import read_environment  # noqa: E402
+
 RESULTS = ROOT / "benchmarks" / "results" / "interpreters.json"
 
 FIRST = "here"
@@ -59,13 +61,8 @@ def measure(clones: dict[str, Path], pythons: dict[str, dict[str, Any]], blocks:
             version = pythons[name]["version"]
             text = PROFILE.format(version=version, clone=clone)
             (folder / f"{name}.toml").write_text(text, encoding="utf-8")
-        paths = [str(folder / f"{name}.toml") for name in clones]
-        asked = ("--no-confirm", "--blocks", str(blocks), "--results", str(folder / "results"))
-        lab = Path(sys.executable).parent / "lab"
-        done = subprocess.run([lab, "run", *paths, *asked], cwd=ROOT, check=False)
-        if done.returncode:
-            sys.exit(f"nothing is stored: lab run ended with {done.returncode}")
-        return summarise(read_run(next((folder / "results").glob("*/run.json")).parent))
+        paths = [folder / f"{name}.toml" for name in clones]
+        return summary_of(paths, ("--blocks", str(blocks)), folder)
 
 
 def main() -> None:
