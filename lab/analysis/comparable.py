@@ -52,8 +52,8 @@ class MismatchError(LabError):
     def __init__(self, before: str, after: str, differing: tuple[DifferingKey, ...]) -> None:
         self.differing = differing
         # What is stored makes no line of its own.
-        told = (in_a_line(f"{each.key}: {each.before} / {each.after}") for each in differing)
-        lines = "".join(f"\n    {each}" for each in told)
+        rows = (in_a_line(f"{key.key}: {key.before} / {key.after}") for key in differing)
+        lines = "".join(f"\n    {row}" for row in rows)
         super().__init__(
             f"{in_a_line(f'{before} and {after}')} cannot be compared; they differ in{lines}\n"
             "Make both runs on one machine, with the same command."

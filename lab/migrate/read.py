@@ -128,8 +128,8 @@ def around(name: str, config: Config) -> list[Note]:
     if config.server != GRANIAN.program or not is_script(text):
         return []
     lines = (line.strip() for line in text.split("\n"))
-    found = (line for line in lines if _DONE_FIRST.match(line) and not VARIABLE.search(line))
-    return [Note(one_line(line), AROUND) for line in dict.fromkeys(found)]
+    needed = (line for line in lines if _DONE_FIRST.match(line) and not VARIABLE.search(line))
+    return [Note(one_line(line), AROUND) for line in dict.fromkeys(needed)]
 
 
 def _known() -> str:

@@ -310,8 +310,8 @@ def _upgraded(content: dict[str, Any], path: Path) -> dict[str, Any]:
         return earlier.header(content)
     except (KeyError, TypeError, AttributeError) as error:
         lacks = f", and has no {error.args[0]}" if isinstance(error, KeyError) else ""
-        said = f"its content is none of format {content['format']}, which it says it has{lacks}"
-        raise ResultsError(path, f"damaged: {said}") from error
+        problem = f"its content is none of format {content['format']}, which it says it has{lacks}"
+        raise ResultsError(path, f"damaged: {problem}") from error
 
 
 def run_of(header: RunHeader, name: str, trials: Iterable[Trial]) -> Run:

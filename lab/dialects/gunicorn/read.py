@@ -93,7 +93,7 @@ def read(path: Path, known: Known) -> Config:
     text = python_text(_bytes(written), path)
     lines = text.split("\n")
     settings = []
-    for each in (*bindings(text), *from_functions(text)):
+    for each in all_bindings(text):
         raw = "" if each.value is None else _source(lines, each.value)
         settings.append(
             Setting(
@@ -180,6 +180,19 @@ class Binding:
 
 
 @lru_cache(maxsize=64)
+def parsed(text: str) -> ast.Module:
+    """Return the tree of a module that `bindings` has read; nobody changes it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an escape that is none, which Python says at the start
+        return ast.parse(text)
+
+
+def all_bindings(text: str) -> tuple[Binding, ...]:
+    """Return what a module binds, and what its functions may bind when they are called."""
+    return *bindings(text), *_from_functions(parsed(text))
+
+
+@lru_cache(maxsize=64)
 def bindings(text: str) -> tuple[Binding, ...]:
     """
     Return what a module binds; kept, because each trial of a run asks again.
@@ -189,9 +202,9 @@ def bindings(text: str) -> tuple[Binding, ...]:
     """
     check_size(text, LARGEST)
     check_nesting(text, FORMATTED if _FORMATTED.search(text) else PLAIN)
+    tree = parsed(text)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of an escape that is none, which Python says at the start
-        tree = ast.parse(text)
+        warnings.simplefilter("ignore")
         compile(tree, "", "exec")  # which refuses what a parser lets pass, and runs nothing
     found = list(_bound(tree.body))
     plain = {id(each.node) for each in found}
@@ -241,11 +254,8 @@ def _in_passing(tree: ast.AST) -> Iterator[Binding]:
         waiting += ast.iter_child_nodes(node)
 
 
-def from_functions(text: str) -> Iterator[Binding]:
+def _from_functions(tree: ast.AST) -> Iterator[Binding]:
     """Yield what may be bound whenever a function is called; when that is, is not known."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
             yield from (Binding(name, node, None, False, f"global {name}") for name in node.names)

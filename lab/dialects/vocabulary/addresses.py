@@ -19,6 +19,10 @@ GLOB = "*?[\\"
 
 ABSTRACT = "it is an abstract socket, which no other server binds"
 
+OPEN = "it is a socket that is open already: write its address"
+
+COLON = "uWSGI reads a path with a colon as HOST:PORT"
+
 UNCLEAR = "a variable decides whether it is a host, a port or a path: write the address"
 
 
@@ -43,7 +47,7 @@ def of_bind(value: Expression, protocol: str, was: str, tls: tuple[str, str] | N
             return lost_address(protocol, was, "it is no path of a UNIX socket")
         return Address(protocol, NOTHING, NOTHING, path, was, tls)
     if begins.startswith("fd://"):
-        return lost_address(protocol, was, "it is a socket that is open already: write its address")
+        return lost_address(protocol, was, OPEN)
     if begins.startswith("tcp://"):
         begins = begins.removeprefix("tcp://")
         value = Expression((begins, *others))
@@ -87,9 +91,9 @@ def lost_by_uwsgi(option: str, value: str) -> str:
     if where.startswith("@"):
         return ABSTRACT
     if where.startswith("fd://"):
-        return "it is a socket that is open already: write its address"
+        return OPEN
     if where.startswith("/") and ":" in where:
-        return "uWSGI reads a path with a colon as HOST:PORT"
+        return COLON
     return ""
 
 
@@ -104,7 +108,7 @@ def refused_as_uwsgi(address: Address) -> str:
         if "," in "".join(address.tls):
             return "https-socket ends a path at its comma: name the certificate and key without"
     if path is not None and ":" in path:
-        return "uWSGI reads a path with a colon as HOST:PORT: name the socket without"
+        return f"{COLON}: name the socket without"
     if path is not None and path[:1] in {"@", "="}:
         return f"uWSGI reads no path of a file in what begins with {path[0]}"
     return ""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from lab.dialects.config import Config
 from lab.dialects.gunicorn.command import PROGRAM
-from lab.dialects.gunicorn.read import Binding, bindings, carried, from_functions, python_text
+from lab.dialects.gunicorn.read import all_bindings, carried, parsed, python_text
 from lab.dialects.spot import Setting
 from lab.dialects.vocabulary.senses import by_option
 from lab.dialects.vocabulary.service import one_line, written
@@ -46,59 +44,67 @@ def uncertain(config: Config, last: Mapping[str, Setting]) -> Uncertain:
     """Return what is not known of the settings that count, each the *last* of its name."""
     names: dict[str, str] = {}
     notes: list[tuple[str, str]] = []
-    files = {each.spot.file for each in config.settings} - {Path(PROGRAM)}
+    files = dict.fromkeys(setting.spot.file for setting in config.settings)
     for file in files:
         text = config.texts.get(file) if file in config.texts else config.known.read(file)
         if text is None or file.name == PROGRAM:
             continue
         module = python_text(text.encode("utf-8", "surrogateescape"), file)
-        own = {name: each for name, each in last.items() if each.spot.file == file}
-        for name, reason in _of_module(module, own):
+        changes = list(_changes(parsed(module)))
+        settings = {name: setting for name, setting in last.items() if setting.spot.file == file}
+        for name, reason in _of_module(module, settings, changed=bool(changes)):
             names[name] = reason
             if reason:
-                line = own[name].spot.line
-                notes.append((f"line {line}: {written(own[name])}", reason))
-        notes += _beside(module, names)
+                line = settings[name].spot.line
+                notes.append((f"line {line}: {written(settings[name])}", reason))
+        if "" in names.values():
+            notes.append((_line(_writer_of_any(module)), ANY))
+        notes += ((_line(node), KEPT) for node in changes)
     return Uncertain(names, tuple(dict.fromkeys(notes)))
 
 
-def _of_module(text: str, own: Mapping[str, Setting]) -> Iterator[tuple[str, str]]:
-    tree = _parsed(text)
+def _of_module(
+    text: str, settings: Mapping[str, Setting], *, changed: bool
+) -> Iterator[tuple[str, str]]:
+    """
+    Yield the settings whose values are not known, each with the reason.
+
+    Args:
+        text: The module's.
+        settings: Those that it sets.
+        changed: Whether it changes the environment.
+    """
     options = by_option(PROGRAM)
-    found = (*bindings(text), *from_functions(text))
-    by_name = {each.name: each for each in found}
-    values = [id(each.value) for each in found if each.value is not None]
+    every = all_bindings(text)
+    by_name = {binding.name: binding for binding in every}
+    values = [id(binding.value) for binding in every if binding.value is not None]
     read = {
-        each.id
-        for each in ast.walk(tree)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+        node.id
+        for node in ast.walk(parsed(text))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
-    changes = any(True for _ in _changes(tree))
-    for name in own:
+    for name in settings:
         binding = by_name.get(name)
         if binding is None or (name not in options and name not in HELD):
             continue
+        value = binding.value
         if not binding.sure:
             yield name, CHANGED if binding.source else ""
-        elif changes and _reads_environment(binding):
+        elif changed and _reads_environment(value):
             yield name, ENVIRONMENT
-        elif _is_list(binding) and (name in read or values.count(id(binding.value)) > 1):
+        elif isinstance(value, ast.List) and (name in read or values.count(id(value)) > 1):
             yield name, USED
 
 
-def _beside(text: str, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield what is lost beside the settings: imports of all names, and changed variables."""
-    tree = _parsed(text)
-    if "" in names.values():
-        settings = set(carried()["settings"])
-        node = next(
-            each.node
-            for each in (*bindings(text), *from_functions(text))
-            if each.name in settings and not each.source
-        )
-        yield f"line {node.lineno}: {one_line(ast.unparse(node))}", ANY
-    for node in _changes(tree):
-        yield f"line {node.lineno}: {one_line(ast.unparse(node))}", KEPT
+def _writer_of_any(text: str) -> ast.AST:
+    """Return what may set any setting, such as an import of all names."""
+    settings = carried()["settings"]
+    return next(b.node for b in all_bindings(text) if b.name in settings and not b.source)
+
+
+def _line(node: ast.AST) -> str:
+    """Return the line of a node, and its source."""
+    return f"line {getattr(node, 'lineno', 0)}: {one_line(ast.unparse(node))}"
 
 
 def _changes(tree: ast.AST) -> Iterator[ast.expr]:
@@ -122,16 +128,6 @@ def _called(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _reads_environment(binding: Binding) -> bool:
-    names = {_called(each) for each in ast.walk(binding.value)} if binding.value else set()
+def _reads_environment(value: ast.expr | None) -> bool:
+    names = {_called(node) for node in ast.walk(value)} if value else set()
     return bool(names & {"environ", "getenv"})
-
-
-def _is_list(binding: Binding) -> bool:
-    return isinstance(binding.value, ast.List)
-
-
-def _parsed(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)

@@ -207,8 +207,9 @@ def _lists(said: dict[str, Said], last: Mapping[str, Setting]) -> dict[str, Said
             entries = [value for _, value in _entries(last[name]) if value]
             texts = last[name].value.split(",") if last[name].value else []
             entries = entries or [*map(Expression.of, texts)]
-            found[key] = replace(each, values=tuple(entries))
-            if not entries:  # all of it is computed
+            if entries:
+                found[key] = replace(each, values=tuple(entries))
+            else:  # all of it is computed
                 del found[key]
     return found
 

@@ -166,14 +166,12 @@ def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service
             lost[Note(was, reason)] = None
         return not reason
 
-    for address in service.addresses:
-        if why := address.lost or words.address(address):
-            lost[Note(address.was, why)] = None
+    reasons = [(each, each.lost or words.address(each)) for each in service.addresses]
+    lost |= {Note(each.was, why): None for each, why in reasons if why}
     addresses = tuple(
         each
-        for each in service.addresses
-        if not each.lost and not words.address(each)
-        if all(kept(part, each.was) for part in each.parts)
+        for each, why in reasons
+        if not why and all(kept(part, each.was) for part in each.parts)
     )
     if not words.mixes_tls and any(each.tls for each in addresses):
         plain = [each.was for each in addresses if not each.tls]
