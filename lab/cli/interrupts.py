@@ -7,7 +7,10 @@ the sweeper (`lab.system.sweeper`) removes the trial's folder.
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -15,6 +18,9 @@ from types import FrameType
 from lab.errors import Interrupted
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+AGAIN = 0.01
+"""Seconds until a signal whose exception Python dropped is sent again: the callback has ended."""
 
 
 @contextmanager
@@ -24,18 +30,32 @@ def interruptible() -> Iterator[None]:
 
     Cleaning up takes a second at most, and a second Ctrl-C in the middle of it would leave behind
     what the first one was about to stop.
+
+    Python drops an exception that is raised in a finalizer or in a callback of an import. A signal
+    that comes at such a moment is sent again.
     """
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
-        for each in SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
+        for signal_number in SIGNALS:
+            signal.signal(signal_number, signal.SIG_IGN)
         raise Interrupted(signal.Signals(number).name)
 
+    def unraisable(dropped: sys.UnraisableHookArgs) -> None:
+        if not isinstance(dropped.exc_value, Interrupted):
+            before_hook(dropped)
+            return
+        for number in replaced:
+            signal.signal(number, interrupt)
+        number = signal.Signals[dropped.exc_value.signal_name]
+        threading.Timer(AGAIN, os.kill, (os.getpid(), number)).start()
+
     # What is ignored from outside stays ignored, as nohup and a shell's background jobs want it.
-    heard = [each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
-    before = {each: signal.signal(each, interrupt) for each in heard}
+    replaced = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in replaced}
+    before_hook, sys.unraisablehook = sys.unraisablehook, unraisable
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        sys.unraisablehook = before_hook
+        for number, handler in before.items():
+            signal.signal(number, handler)
