@@ -69,8 +69,8 @@ find_python() {
     command -v "$python" >/dev/null || stop "no $python: install Python 3.11 or later, then: $again"
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
         stop "$("$python" --version) is too old: 3.11 or later is needed (make setup PYTHON=python3.13)"
-    "$python" -c 'import sys; sys.exit(sys.version_info >= (3, 15))' ||
-        say "$("$python" --version) was not tried; 3.11 to 3.14 were"
+    "$python" -c 'import sys; sys.exit(sys.version_info >= (3, 16))' ||
+        say "$("$python" --version) was not tried; 3.11 to 3.15 were"
 }
 
 compiles() { printf '%s\nint main(void) { return 0; }\n' "$1" | cc -x c -o /dev/null - 2>/dev/null; }

@@ -67,7 +67,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
         ([], "which FILE?"),
         (["."], ". has no configuration of uWSGI or gunicorn: name the file"),
         (["x.txt"], "x.txt: is none of the files that can be read: .ini, "),
-        (["x.yaml"], "x.yaml:2: is no YAML: did not find expected"),
+        (["x.yaml"], "x.yaml:2: is no YAML: "),
         (["x.json"], "x.json:1: is no JSON: "),
         (["x.xml"], "x.xml:1: is no XML: mismatched tag"),
         (["y.xml"], "y.xml:1: is said to be in UTF-7: save it as UTF-8"),

@@ -1,0 +1,183 @@
+"""
+Compare two commits by what `lab` prints for many inputs.
+
+    .venv/bin/python -m tools.golden OLD NEW [--corpus FOLDER]
+
+OLD and NEW are commits; NEW may be `.` for the work tree as it is. The inputs are all stored runs
+(`lab report` in each form), all commands (`--help`), and the examples of all rules (`lab lint`,
+`lab migrate` to each other server, `lab tune --dry-run`). With --corpus, the configurations in
+FOLDER are inputs, too: of uWSGI (*.ini), gunicorn (*.conf.py) and granian (*granian.sh). Prints the
+differences, and ends with 1 where there are any. It takes two minutes.
+
+All commands of a commit run in one process, with this checkout's .venv. `tests/test_golden.py`
+holds the outputs of the work tree against stored digests; without those of `lab tune`, which depend
+on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).parents[1]
+
+COMMANDS = (
+    *("ab", "check", "claims", "compare", "lint", "list", "migrate", "report", "run", "selftest"),
+    *("show", "stress", "tune"),
+)
+FORMS = {
+    "first": [],
+    "full": ["--full"],
+    "markdown": ["--markdown"],
+    "json": ["--json"],
+    "html": ["--html", "golden.html"],
+}
+TARGETS = {".ini": "uwsgi", ".py": "gunicorn", ".sh": "granian"}
+"""Ending of a configuration -> its server."""
+
+WRITE = f"""
+import runpy, sys
+from pathlib import Path
+runpy.run_path({__file__!r})["write"](*map(Path, sys.argv[1:]))
+"""
+"""Writes the outputs of a commit, whose tree is first on the path, by this module."""
+
+ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1"}
+"""Variables under which the outputs are those of any terminal."""
+
+Case = tuple[str, Path, list[str]]
+"""The output's name, the folder in which the command runs, and its words."""
+
+
+def write_examples(folder: Path) -> None:
+    """Write the examples of all rules to *folder*, in a folder for each."""
+    from lab import dialects  # noqa: PLC0415 - the other commit's process needs none of it
+    from lab.lint.rules.rule import RULES  # noqa: PLC0415
+
+    for code, rule in RULES.items():
+        name = dialects.of_code(code).file
+        for kind in ("bad", "good", "near"):
+            text = getattr(rule, kind)
+            if name.endswith(".ini") and not text.startswith("["):
+                text = f"[uwsgi]\n{text}"
+            path = folder / f"{code}-{kind}" / (name if "." in name else f"{name}.sh")
+            path.parent.mkdir(parents=True)
+            path.write_text(f"{text}\n", encoding="utf-8", newline="")
+
+
+def configurations(folder: Path) -> Iterator[Path]:
+    """Yield the configurations in *folder*, in order."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix == ".ini" or path.name.endswith((".conf.py", "granian.sh")):
+            yield path
+
+
+def cases(tree: Path, folders: list[Path], forms: Collection[str] = FORMS) -> Iterator[Case]:
+    """
+    Yield all commands.
+
+    Args:
+        tree: The checkout; its stored runs are reported.
+        folders: Their configurations are linted, translated and tuned.
+        forms: Those of FORMS in which a run is reported.
+    """
+    yield "help/lab.txt", tree, ["--help"]
+    for command in COMMANDS:
+        yield f"help/{command}.txt", tree, [command, "--help"]
+    for run in sorted((tree / "docs" / "runs").glob("*/run.json")):
+        name = run.parent.name
+        for form in forms:
+            words = ["report", f"docs/runs/{name}", *FORMS[form]]
+            yield f"report/{name}.{form}", tree, words
+    for folder in folders:
+        for path in configurations(folder):
+            name = str(path.relative_to(folder)).replace("/", "~")
+            where, file = path.parent, path.name
+            yield f"lint/{name}.txt", where, ["lint", file]
+            yield f"tune/{name}.txt", where, ["tune", "--dry-run", file]
+            for target in TARGETS.values():
+                if target != TARGETS[path.suffix]:
+                    words = ["migrate", file, "--to", target]
+                    yield f"migrate/{name}.{target}.txt", where, words
+
+
+def output(folder: Path, words: list[str]) -> str:
+    """Return what `lab` prints for *words* in *folder*, and its status."""
+    from lab.cli import main  # noqa: PLC0415 - the commit's that is first on the path
+
+    status: str | int | None = 0
+    printed = io.TextIOWrapper(buffer := io.BytesIO(), "utf-8")
+    os.chdir(folder)
+    with (
+        mock.patch.object(sys, "argv", ["lab", *words]),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
+        try:
+            main()
+        except SystemExit as ended:
+            status = ended.code
+    printed.flush()
+    text = buffer.getvalue().decode()
+    page = folder / "golden.html"
+    if page.exists():
+        text += page.read_text(encoding="utf-8")
+        page.unlink()
+    text = text.replace(str(folder), "/folder")
+    return f"$ lab {' '.join(words)}\n{text}exit status {status}\n"
+
+
+def write(tree: Path, to: Path, *folders: Path) -> None:
+    """Write the outputs of all `cases` to the folder *to*."""
+    for name, where, words in cases(tree, list(folders)):
+        path = to / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(output(where, words), encoding="utf-8")
+
+
+def compare(commits: tuple[str, str], corpus: list[Path]) -> int:
+    """Print the differences between the outputs of two commits; return 1 where there are any."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_examples(folder / "examples")
+        processes = []
+        for commit, side in zip(commits, ("old", "new"), strict=True):
+            tree = ROOT if commit == "." else folder / "tree" / side
+            if commit != ".":
+                tree.mkdir(parents=True)
+                archive = subprocess.check_output(["git", "archive", commit], cwd=ROOT)
+                subprocess.run(["tar", "-x", "-C", str(tree)], input=archive, check=True)
+            words = [str(tree), str(folder / side), str(folder / "examples"), *map(str, corpus)]
+            environment = os.environ | ENVIRONMENT | {"PYTHONPATH": str(tree)}
+            process = subprocess.Popen([sys.executable, "-P", "-c", WRITE, *words], env=environment)
+            processes.append(process)
+        statuses = [process.wait() for process in processes]
+        if any(statuses):
+            return 2
+        difference = subprocess.run(["diff", "-ruN", "old", "new"], cwd=folder, check=False)
+        count = sum(path.is_file() for path in (folder / "new").rglob("*"))
+    if difference.returncode == 0:
+        print(f"the same: {count} outputs")
+    return difference.returncode
+
+
+def main() -> int:
+    """Compare two commits, as the command line says."""
+    line = argparse.ArgumentParser(prog="tools.golden", description=__doc__.splitlines()[1])
+    line.add_argument("old", metavar="OLD")
+    line.add_argument("new", metavar="NEW")
+    line.add_argument("--corpus", metavar="FOLDER", type=Path, action="append", default=[])
+    options = line.parse_args()
+    return compare((options.old, options.new), [folder.absolute() for folder in options.corpus])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
