@@ -17,6 +17,7 @@ WORDS = Words(
     no="False",
     mixes_tls=False,
     folders=",",
+    variable=lambda _: "",
     address=refused_as_bind,
     refused=refused_by_python,
 )

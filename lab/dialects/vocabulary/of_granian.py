@@ -12,7 +12,7 @@ from lab.dialects.config import Config, Known
 from lab.dialects.granian import interface_of, read, target
 from lab.dialects.interface import WSGI
 from lab.dialects.spot import Setting
-from lab.dialects.vocabulary import values
+from lab.dialects.vocabulary import environment, values
 from lab.dialects.vocabulary.quoting import (
     as_shell,
     assignment,
@@ -40,8 +40,26 @@ from lab.dialects.vocabulary.translation import Note, Translation, Words
 from lab.dialects.vocabulary.values import Expression
 
 PROGRAM = "granian"
+
+
+def _refused_name(name: str) -> str:
+    """Return why a file of variables cannot set one; empty where it can."""
+    if not values.NAME.fullmatch(name):
+        return environment.NO_VARIABLE
+    if name.startswith("GRANIAN_"):
+        return f"granian would take {name} for an option: rename it, or write the option"
+    return refused_name(name)
+
+
 WORDS = Words(
-    "--{} {}", yes="", mixes_tls=False, folders=":", address=lambda _: "", refused=refused_by_shell
+    "--{} {}",
+    yes="",
+    mixes_tls=False,
+    folders=":",
+    variable=_refused_name,
+    sets_first=True,
+    address=lambda _: "",
+    refused=refused_by_shell,
 )
 HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
 OFF = frozenset({"false", "0", "no", "off", "f", "n"})
@@ -154,13 +172,7 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
     """Write what is more than a word in its command."""
     match said.sense.key:
         case "environment":
-            reasons = {one_line(str(each)): _not_set(each) for each in said.values}
-            made.lost += [Note(was, reason) for was, reason in reasons.items() if reason]
-            kept = [was for was, reason in reasons.items() if not reason]
-            option = said.was.partition(" = ")[0]
-            one = len(reasons) == 1
-            notes = (said.was if one else one_line(f"{option}: {was}") for was in kept)
-            made.same += [Note(was, "granian.env") for was in notes]
+            made.write_variables(said, "granian.env", "it is empty")
         case "pythonpath":
             made.changed.append(Note(said.was, "PYTHONPATH in granian.env"))
         case "static":
@@ -264,19 +276,8 @@ def _assigned(made: Translation) -> Iterator[tuple[str, Expression]]:
         parts = [part for each in said["pythonpath"].values for part in (":", *each.parts)][1:]
         found.append(Expression(("PYTHONPATH=", *parts)))
     for value in found:
-        if not _not_set(value):
-            name, _, text = str(value.parts[0]).partition("=")
-            yield name, Expression((text, *value.parts[1:]))
-
-
-def _not_set(value: Expression) -> str:
-    """Return why a file of variables cannot set one; empty where it can."""
-    name, equals, _ = str(value).partition("=")
-    if not equals or not values.NAME.fullmatch(name):
-        return "this is no variable: NAME=value"
-    if name.startswith("GRANIAN_"):
-        return f"granian would take {name} for an option: rename it, or write the option"
-    return refused_name(name)
+        name, _, text = str(value.parts[0]).partition("=")
+        yield name, Expression((text, *value.parts[1:]))
 
 
 def start_of(_made: Translation, file: str) -> str:

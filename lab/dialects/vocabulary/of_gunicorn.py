@@ -319,7 +319,7 @@ def _pythonpath(made: Translation, said: Said) -> None:
 
 
 def _environment(made: Translation, said: Said) -> None:
-    made.same.append(Note(said.was, "raw_env"))
+    made.write_variables(said, "raw_env", "it does not start")
 
 
 _SPECIAL = {

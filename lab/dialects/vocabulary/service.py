@@ -38,6 +38,15 @@ class Said:
         """The value that counts: the last."""
         return self.values[-1]
 
+    @property
+    def is_list(self) -> bool:
+        """Whether all of its values count."""
+        return self.sense.kind == "list"
+
+    def entry(self, value: Expression) -> str:
+        """Return how one value of a list is shown, as a list may be long."""
+        return one_line(f"{self.was.partition(' = ')[0]}: {value}")
+
 
 @dataclass(frozen=True, slots=True)
 class Address:

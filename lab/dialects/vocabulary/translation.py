@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from lab.dialects.vocabulary import environment
 from lab.dialects.vocabulary.addresses import GLOB, refused_as_uwsgi
 from lab.dialects.vocabulary.quoting import NUL, refused_by_ini
 from lab.dialects.vocabulary.senses import Spelling, hidden, senses
@@ -59,6 +60,12 @@ class Words:
     folders: str = GLOB
     """Signs that no folder of imports may have there, as they mean something else."""
 
+    variable: Callable[[str], str] = environment.refused_by_uwsgi
+    """Returns why it cannot set an environment variable of a name, empty where it can."""
+
+    sets_first: bool = False
+    """Whether it sets environment variables before its other values are read, as a shell does."""
+
     address: Callable[[Address], str] = refused_as_uwsgi
     """Returns why it cannot listen at an address, empty where it can."""
 
@@ -99,6 +106,17 @@ class Translation:
             self.changed.append(Note(said.was, f"{shown}: {says}"))
         else:
             self.same.append(Note(said.was, shown))
+
+    def write_variables(self, said: Said, where: str, unset: str) -> None:
+        """Add to the lists where variables are set, and what it is without one that they read."""
+        for value in said.values:
+            names = sorted(environment.reads(value))
+            if self.service.program == "uwsgi" and names:
+                texts = ", ".join(f"$({name})" for name in names)
+                says = f"{where}: without {', '.join(names)} {unset}; uWSGI kept the text {texts}"
+                self.changed.append(Note(said.entry(value), says))
+            else:
+                self.same.append(Note(said.entry(value), where))
 
     def drop(self, said: Said, why: str) -> None:
         """Add to the list what cannot be carried over."""
@@ -180,15 +198,37 @@ def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service
     said = {}
     for key, each in service.senses.items():
         number = each.sense.is_number
-        values = tuple(value for value in each.values if kept(value, each.was, number=number))
+        values = tuple(
+            value
+            for value in each.values
+            if kept(value, each.entry(value) if each.is_list else each.was, number=number)
+        )
         if key == "pythonpath":
             signs = words.folders + (GLOB if service.program == "uwsgi" else "")
             other = [value for value in values if any(sign in str(value) for sign in signs)]
-            lost |= dict.fromkeys(Note(f"{each.was}: {value}", OTHER_FOLDER) for value in other)
+            lost |= dict.fromkeys(Note(each.entry(value), OTHER_FOLDER) for value in other)
             values = tuple(value for value in values if value not in other)
         if values or not each.values:
             said[key] = replace(each, values=values)
+    _set_variables(said, addresses, words, lost)
     return replace(service, senses=said, addresses=addresses)
+
+
+def _set_variables(
+    said: dict[str, Said], addresses: tuple[Address, ...], words: Words, lost: dict[Note, None]
+) -> None:
+    """Leave out the environment variables that the server cannot be given: they are *lost*."""
+    every = said.pop("environment", None)
+    if every is None:
+        return
+    values = [value for each in said.values() for value in each.values]
+    values += [part for address in addresses for part in address.parts]
+    others = set[str]().union(*map(environment.reads, values)) if words.sets_first else None
+    reasons = [*environment.refused(every.values, words.variable, others)]
+    pairs = [*zip(every.values, reasons, strict=True)]
+    lost |= {Note(every.entry(value), reason): None for value, reason in pairs if reason}
+    if kept := tuple(value for value, reason in pairs if not reason):
+        said["environment"] = replace(every, values=kept)
 
 
 def _carry(made: Translation, said: Said, column: Spelling) -> None:
@@ -200,9 +240,9 @@ def _carry(made: Translation, said: Said, column: Spelling) -> None:
     elif column.lost:  # also of an option that has words of its own on each server
         made.drop(said, column.lost)
     elif column.names:
-        values = said.values if said.sense.kind == "list" else (said.value,)
-        for value in values:
-            made.write(said, column.names[0], *_adapted(value, column))
+        for value in said.values if said.is_list else (said.value,):
+            one = replace(said, was=said.entry(value)) if len(said.values) > 1 else said
+            made.write(one, column.names[0], *_adapted(value, column))
 
 
 def _carry_switch(made: Translation, said: Said, column: Spelling) -> None:
