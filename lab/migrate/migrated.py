@@ -72,7 +72,10 @@ class Migrated:
     @property
     def at_once(self) -> str:
         """Requests that are served at once, before and after, in words; empty where not known."""
-        said = self.translation.service.senses
+        service = self.translation.service
+        said = service.senses
+        if "greenlets" in said or service.unclear & {"workers", "threads", "greenlets"}:
+            return ""
         workers = said["workers"].value if "workers" in said else Expression.of("1")
         threads = said["threads"].value if "threads" in said else None
         if threads is None:

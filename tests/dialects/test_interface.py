@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 import pytest
 
@@ -33,3 +34,18 @@ def test_how_the_application_is_called(command, interface):
     """By an option, by the server's default, or by the only way that it has."""
     made = started_by(profile("theirs", server="theirs"), tuple(shlex.split(command)))
     assert dialects.of(made).interface(made) == interface
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "worker_class = 'uvicorn.workers.UvicornWorker' if x else 'sync'",
+        "if x:\n    worker_class = 'gevent'",
+    ],
+)
+def test_a_computed_worker_class_is_of_no_interface(line):
+    """The names in its expression do not tell."""
+    made = started_by(profile("theirs", server="theirs"), ("gunicorn", "a:b"))
+    made = replace(made, options=(("gunicorn.conf.py", line),))
+    assert dialects.of(made).interface(made) == ""
+    assert dialects.of(made).fixed(made, "threads") is None

@@ -55,6 +55,29 @@ def test_a_variable_that_granian_would_read_is_lost(moved):
     assert [each.was for each in found.lists["the same"] if "A=1" in each.was] == ["raw_env: A=1"]
 
 
+def test_a_worker_class_of_a_variable_is_not_certain(moved):
+    """Its default is translated, and the list says so."""
+    found = moved('worker_class = os.environ.get("WC", "gevent")', "uwsgi")
+
+    assert "gevent = 1000" in found.text
+    assert "the variable WC may choose another class" in lost(found)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "workers = count()",
+        "if x: workers = 2",
+        "workers = os.environ.get('W', 'a`b`')",
+        "workers = 2\nthreads = count()",
+        "workers = 2\nworker_class = 'gevent'",
+    ],
+)
+def test_a_number_at_once_that_is_not_known_is_not_printed(moved, lines):
+    """Nor is it that of a default."""
+    assert moved(lines, "granian").at_once == ""
+
+
 def test_a_default_for_an_empty_variable_is_another_one(moved):
     """The default of `get` holds for a variable that is not set; that of `or` for an empty one."""
     lines = 'raw_env = ["B=" + os.environ.get("BB", "d"), "C=" + (os.environ.get("CC") or "e")]'

@@ -115,7 +115,9 @@ class Gunicorn(Dialect):
         return None
 
     def _worker_class(self, profile: Profile) -> str:
-        return str(self._options(profile).get("worker_class", "sync"))
+        """Return the class of workers; empty where it is computed, or set under a condition."""
+        name = self._options(profile).get("worker_class", "sync")
+        return "" if isinstance(name, Computed) else str(name)
 
     def _options(self, profile: Profile) -> dict[str, object]:
         """Return what a profile's files say, and over it what its command says."""

@@ -25,6 +25,7 @@ from lab.dialects.vocabulary.service import (
     Service,
     application_of,
     collected,
+    keys_of,
     no_module,
     one_line,
     sorted_out,
@@ -59,15 +60,10 @@ def service_of(config: Config) -> Service:
     plain = [each for each in settings if each not in computed and each.option not in HELD]
     said, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
     said = _modes(_lists(said, last))
-    extra = [*doubt.notes, *((written(each), COMPUTED) for each in computed)]
-    extra += [
-        (one_line(f"{each.option}: {text}"), COMPUTED)
-        for each in plain
-        for text, value in _entries(each)
-        if value is None
-    ]
+    extra = [*doubt.notes, *_computed(computed, plain)]
     unknown_names = {*doubt.names, *(each.option for each in computed)}
-    kind = "" if "worker_class" in unknown_names else _kind(last.get("worker_class"))
+    kind, open_kind = _kind(last.get("worker_class"))
+    kind = "" if "worker_class" in unknown_names else kind
     said, more = _by_kind(said, kind)
     gone, unknown = sorted_out(PROGRAM, rest)
     application = _application(last.get("wsgi_app"))
@@ -86,17 +82,26 @@ def service_of(config: Config) -> Service:
         gone,
         unknown,
         idle,
-        extra=(*extra, *more, *no_module(last.get("wsgi_app"), application)),
+        extra=(*extra, *open_kind, *more, *no_module(last.get("wsgi_app"), application)),
+        unclear=keys_of(PROGRAM, unknown_names),
         interface=of_worker_class(kind),
     )
 
 
+def _computed(computed: Sequence[Setting], plain: Sequence[Setting]) -> Iterator[tuple[str, str]]:
+    """Yield what only running the file would tell: settings, and entries of lists."""
+    yield from ((written(setting), COMPUTED) for setting in computed)
+    for setting in plain:
+        for text, value in _entries(setting):
+            if value is None:
+                yield one_line(f"{setting.option}: {text}"), COMPUTED
+
+
 def _without_doubt(said: dict[str, Said], names: set[str]) -> dict[str, Said]:
     """Leave out the defaults of settings that are set, though to what is not known."""
-    options = by_option(PROGRAM)
-    keys = {options[name].key for name in names if name in options}
+    keys = keys_of(PROGRAM, names)
     if "threads" in keys:
-        keys.add("time-limit")
+        keys |= {"time-limit"}
     return {key: each for key, each in said.items() if key not in keys}
 
 
@@ -112,12 +117,15 @@ def _refused_addresses(last: Mapping[str, Setting], names: set[str]) -> str:
     return ""
 
 
-def _kind(setting: Setting | None) -> str:
-    """Return the class of workers, of a variable its default; empty where it is computed."""
+def _kind(setting: Setting | None) -> tuple[str, list[tuple[str, str]]]:
+    """Return the class of workers, empty where it is computed; of a variable its default."""
     if setting is None or setting.value:
-        return setting.value if setting else "sync"
+        return (setting.value if setting else "sync"), []
     first = value.parts[0] if (value := values.of_python(setting.raw)) else ""
-    return first.default or "" if isinstance(first, Variable) else ""
+    if not isinstance(first, Variable) or not first.default:
+        return "", []
+    says = f"the variable {first.name} may choose another class, which is not known: write a text"
+    return first.default, [(written(setting), says)]
 
 
 def _unread(kind: str) -> tuple[str, ...]:

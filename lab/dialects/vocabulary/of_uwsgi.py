@@ -22,6 +22,7 @@ from lab.dialects.vocabulary.service import (
     Said,
     Service,
     collected,
+    keys_of,
     no_module,
     sorted_out,
     split_address,
@@ -114,8 +115,7 @@ def service_of(config: Config) -> Service:
     rest = [each for each in rest if each.option in table.entries]
     gone, unknown = sorted_out(PROGRAM, rest)
     addresses = tuple(_addresses(config))
-    said |= _tls(addresses)
-    said |= _beside(config, said)
+    said |= _tls(addresses) | _beside(config, said)
     application = served(config)
     said, others = mounted(said, config, application)
     return Service(
@@ -133,6 +133,7 @@ def service_of(config: Config) -> Service:
             *others,
             *((written(setting), ELSEWHERE) for setting in unclear),
         ),
+        unclear=keys_of(PROGRAM, (table.canonical(setting.option) for setting in unclear)),
     )
 
 
@@ -265,8 +266,7 @@ def _open(config: Config) -> Iterator[str]:
 
 def special(made: Translation, said: Said, column: Spelling) -> bool:
     """Write what is more than a line in an ini."""
-    write = _SPECIAL.get(said.sense.key)
-    if write is not None:
+    if write := _SPECIAL.get(said.sense.key):
         write(made, said)
         return True
     cpus = [part for each in said.values for part in each.parts if isinstance(part, Cpus)]

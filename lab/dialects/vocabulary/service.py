@@ -120,6 +120,9 @@ class Service:
     extra: tuple[tuple[str, str], ...] = ()
     """What is lost for another reason: as it is written, and the way out."""
 
+    unclear: frozenset[str] = frozenset()
+    """Keys of senses that are set to what is not known, so that nothing is written for them."""
+
     interface: str = WSGI
     """How the application is called; see `lab.dialects.interface`."""
 
@@ -150,6 +153,12 @@ def application_of(module: str, called: str, was: str) -> Application | None:
     whole = f"{module}:{called}"
     named = re.fullmatch(r"[\w.][\w.-]*:[\w.]+(\(\))?", whole) and in_a_line(whole) == whole
     return Application(module, called, one_line(was)) if named else None
+
+
+def keys_of(program: str, options: Iterable[str]) -> frozenset[str]:
+    """Return the keys of the senses that options have; some have none."""
+    known = by_option(program)
+    return frozenset(known[option].key for option in options if option in known)
 
 
 def no_module(

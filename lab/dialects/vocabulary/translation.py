@@ -210,8 +210,9 @@ def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service
             values = tuple(value for value in values if value not in other)
         if values or not each.values:
             said[key] = replace(each, values=values)
+    unclear = service.unclear | (service.senses.keys() - said.keys())
     _set_variables(said, addresses, words, lost)
-    return replace(service, senses=said, addresses=addresses)
+    return replace(service, senses=said, addresses=addresses, unclear=unclear)
 
 
 def _set_variables(
