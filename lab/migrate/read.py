@@ -18,8 +18,7 @@ from lab.dialects.vocabulary.translation import Note
 from lab.dialects.vocabulary.translators import TRANSLATORS
 from lab.dialects.words import is_script, pieces, words_of
 from lab.errors import ProfileError
-
-AROUND = "it stands outside of the command: do it where the new one is started"
+from lab.migrate.script import AROUND, beside_command, check_certain
 
 _COMMANDS = re.compile(r"`|\$\((?!nproc(?: --all)?\))")
 """Commands in a command; the number of CPUs is read."""
@@ -29,11 +28,6 @@ _OPERATORS = re.compile(rf"[;&|<>]|{_COMMANDS.pattern}")
 
 _GLUED = re.compile(r"""\$["']|\$\w+["'\\]+\w""")
 """What a shell reads otherwise than the words: quotes behind a `$` or a variable's name."""
-
-_DONE_FIRST = re.compile(
-    r"(export|cd|\.|source|ulimit|umask)\s|(?!CPUS=)[A-Za-z_]\w*=|set -a; *\. "
-)
-"""Begins a line of a script that its command depends on; `CPUS` is this translator's."""
 
 
 def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> tuple[str, Config]:
@@ -62,14 +56,23 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> tup
         raise ProfileError(
             name, f"is no configuration of {_known()}: name the file, or its command in quotes"
         )
-    return dialect.program, dialect.read(path, known)
+    config = dialect.read(path, known)
+    if dialect is GRANIAN and is_script(text):
+        check_certain(config, text)
+    return dialect.program, config
 
 
 def _command(text: str, known: Known) -> tuple[str, Config]:
     words, at = _words(text)
     program = PurePath(words[at].value).name
-    behind = [word.raw for word in words[at + 1 :]]
-    return program, TRANSLATORS[program].of_command(behind, known)
+    read_before = [word for word in words[:at] if _is_option(word, program)]
+    raws = [word.raw for word in (*read_before, *words[at + 1 :])]
+    return program, TRANSLATORS[program].of_command(raws, known)
+
+
+def _is_option(word: Setting, program: str) -> bool:
+    """Return whether a word before a command is a variable that its program reads as an option."""
+    return program == GRANIAN.program and VARIABLE.match(word.raw) is not None
 
 
 def _words(text: str) -> tuple[list[Setting], int]:
@@ -122,14 +125,14 @@ def around(name: str, config: Config) -> list[Note]:
     """
     if is_command(name):
         words, at = _words(name)
-        before = " ".join(word.raw for word in words[:at] if word.value not in {"env", "exec"})
+        program = PurePath(words[at].value).name
+        kept = (word for word in words[:at] if not _is_option(word, program))
+        before = " ".join(word.raw for word in kept if word.value not in {"env", "exec"})
         return [Note(one_line(before), AROUND)] if before else []
     text = config.texts.get(config.file, "")
     if config.server != GRANIAN.program or not is_script(text):
         return []
-    lines = (line.strip() for line in text.split("\n"))
-    needed = (line for line in lines if _DONE_FIRST.match(line) and not VARIABLE.search(line))
-    return [Note(one_line(line), AROUND) for line in dict.fromkeys(needed)]
+    return beside_command(config, text)
 
 
 def _known() -> str:

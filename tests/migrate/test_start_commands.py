@@ -121,3 +121,65 @@ def test_a_list_with_variables_is_lost_by_name():
     assert "\nenv = B=1\n" in made.text
     alone = migrated('gunicorn -e "A=${X}y" -e A2=$X m:app', "uwsgi", {})
     assert not any(each.startswith(" ->") for each in lost(alone))
+
+
+def test_a_variable_before_a_command_is_an_option():
+    """It was listed as lost, and the address became granian's default."""
+    made = migrated("GRANIAN_PORT=7000 A=1 granian --interface wsgi m:a", "uwsgi", {})
+    assert "\nhttp-socket = 127.0.0.1:7000\n" in made.text
+    assert [line for line in lost(made) if "A=1" in line]
+    assert not [line for line in lost(made) if "GRANIAN_PORT" in line]
+
+
+def test_the_default_address_is_carried_over():
+    """Without --host and --port granian listens at 127.0.0.1:8000."""
+    made = migrated("granian --interface wsgi m:a", "gunicorn", {})
+    assert '\nbind = "127.0.0.1:8000"\n' in made.text
+    assert "granian's default" not in str(made.lists["lost"])
+
+
+SCRIPT = """#!/bin/sh
+set -e
+if [ -n "$DEBUG" ]; then
+    WORKERS=1
+fi
+case $ROLE in
+    web) WORKERS=2 ;;
+esac
+[ -f .env ] && . ./.env
+python manage.py migrate
+exec granian --interface wsgi \\
+    --workers $WORKERS m:a
+"""
+
+
+def test_the_lines_of_a_script_that_are_not_read_are_lost(tmp_path, monkeypatch):
+    """A condition is named as one; what ends a block is left out."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "granian.sh").write_text(SCRIPT)
+    around = [line for line in lost(migrated("granian.sh", "gunicorn", {})) if "where" in line]
+    assert [line.partition(" -> ")[0] for line in around] == [
+        'if [ -n "$DEBUG" ]; then',
+        "WORKERS=1",
+        "case $ROLE in",
+        "web) WORKERS=2 ;;",
+        "[ -f .env ] && . ./.env",
+        "python manage.py migrate",
+    ]
+    assert len([line for line in around if "this condition is not read" in line]) == 3
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "if x; then\n  export GRANIAN_PORT=1\nfi\ngranian --interface wsgi m:a",
+        "x && export GRANIAN_PORT=1\ngranian --interface wsgi m:a",
+        "if x; then\n  exec granian --port 1 m:a\nfi\nexec granian --port 2 m:a",
+    ],
+)
+def test_an_option_under_a_condition_is_refused(tmp_path, monkeypatch, lines):
+    """Which one counts is not known."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "granian.sh").write_text(f"#!/bin/sh\n{lines}\n")
+    with pytest.raises(ProfileError, match=r"under a condition|at several places"):
+        migrated("granian.sh", "gunicorn", {})

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.dialects.config import Config, Known
-from lab.dialects.granian import interface_of, read, target
+from lab.dialects.granian import VARIABLE, interface_of, read, target
 from lab.dialects.interface import WSGI
 from lab.dialects.spot import Setting
 from lab.dialects.vocabulary import environment, values
@@ -78,9 +78,10 @@ if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
 
 
 def of_command(words: Sequence[str], known: Known) -> Config:
-    """Return the options of a command."""
+    """Return the options of a command; the variables that stand before it are its first words."""
     path = Path(PROGRAM)
-    text = " ".join((PROGRAM, *words))
+    at = next((n for n, word in enumerate(words) if not VARIABLE.match(word)), len(words))
+    text = " ".join((*words[:at], PROGRAM, *words[at:]))
     return read(path, replace(known, overlay={path: text}))
 
 
