@@ -14,7 +14,7 @@ from lab.dialects.config import Config, Known
 from lab.dialects.edits import Edit
 from lab.dialects.spot import Setting, Spot
 from lab.dialects.steps import Drop, Put, Rename, Step
-from lab.dialects.words import Argument
+from lab.dialects.words import Argument, command_of
 
 OFF = frozenset({"false", "0", "no", "off", "f", "n"})
 TARGET = "TARGET"
@@ -206,6 +206,8 @@ def _at_the_end(
     grammar: Grammar, config: Config, words: Sequence[str], comments: Iterable[str]
 ) -> list[Edit]:
     """Return the edits that add words to a command; where it has a line a word, in one more."""
+    if dashes := _end_of_options(config):
+        return _before(config, dashes, words, comments)
     given = grammar.given(config)
     last = config.top
     end = last.column - 1 + _length_at(config, last)
@@ -220,6 +222,25 @@ def _at_the_end(
         before = f" \\{line_end(config)}{indent[0] if indent else ''}"
     lines = _CommandLines(config)
     lines.changed[last.line] = f"{line[:end]}{before}{' '.join(words)}{line[end:]}"
+    return lines.edits(comments)
+
+
+def _end_of_options(config: Config) -> Setting | None:
+    """Return the word `--`, behind which no word is an option; it is never the value of one."""
+    command = command_of(config.texts[config.file], config.file, config.server)
+    behind = command.behind if command else ()
+    return next((word for word in behind if word.value == "--"), None)
+
+
+def _before(
+    config: Config, word: Setting, words: Sequence[str], comments: Iterable[str]
+) -> list[Edit]:
+    """Return the edits that add words before a word; where that begins a line, in one more."""
+    line, at = config.line(word.spot), word.spot.column - 1
+    begins = word.spot.line != config.top.line and not line[:at].strip()
+    between = f" \\{line_end(config)}{line[:at]}" if begins else " "
+    lines = _CommandLines(config)
+    lines.changed[word.spot.line] = f"{line[:at]}{' '.join(words)}{between}{line[at:]}"
     return lines.edits(comments)
 
 

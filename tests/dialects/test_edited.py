@@ -408,6 +408,24 @@ def test_each_spelling_of_gunicorns_command_counts(command, new):
     assert dialects.edited(config, [(Put("workers", "4"), ())]) == new
 
 
+@pytest.mark.parametrize(
+    ("server", "text", "new"),
+    [
+        ("granian", "granian --ws -- a:app", "granian --ws --workers 4 -- a:app"),
+        ("granian", "granian -- a:app --", "granian --workers 4 -- a:app --"),
+        ("gunicorn", "gunicorn -- a:app", "gunicorn --workers 4 -- a:app"),
+        ("granian.sh", "#!/bin/sh\nexec granian \\\n    --ws \\\n    -- \\\n    a:app\n",
+         "#!/bin/sh\nexec granian \\\n    --ws \\\n    --workers 4 \\\n    -- \\\n    a:app\n"),
+    ],
+)  # fmt: skip
+def test_an_option_is_added_before_the_end_of_the_options(server, text, new):
+    """Behind -- it would be no option."""
+    path = Path(server)
+    dialect = dialects.named("gunicorn") if server == "gunicorn" else dialects.of_file(path, text)
+    config = dialect.read(path, Known(overlay={path: text}))
+    assert dialects.edited(config, [(Put("workers", "4"), ())]) == new
+
+
 MIGRATED = sorted((ROOT / "tests" / "inis").glob("*.ini"))
 OF_SERVER = {
     "gunicorn": (Put("workers", "7"), Put("threads", "3"), Put("preload_app", "true"),
