@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from lab import dialects
 from lab.errors import UsageError
-from lab.model.plan import Arm, Load, Plan
+from lab.model.plan import LONGEST, SHORTEST, Arm, Load, Plan
 from lab.model.profile import Profile
 from lab.model.request import Expectation
 from lab.model.workload import Workload
@@ -177,8 +177,9 @@ def validate_sizes(blocks: int, window: float, warmup: float) -> None:
     """
     if not 1 <= blocks <= MOST_BLOCKS:
         raise UsageError(f"--blocks {blocks}: between 1 and {MOST_BLOCKS}")
-    if not 0.1 <= window <= 600:
-        raise UsageError(f"--window {window:g}: between 0.1 and 600 seconds")
+    if not SHORTEST <= window <= LONGEST:
+        problem = f"--window {window:g}: between {SHORTEST:g} and {LONGEST:g} seconds"
+        raise UsageError(problem)
     if not 0 <= warmup <= 60:
         raise UsageError(f"--warmup {warmup:g}: between 0 and 60 seconds")
 

@@ -66,6 +66,9 @@ class Arm:
 WARM = 200
 """Requests of a worker before it is measured: the interpreter specialises and the caches fill."""
 
+SHORTEST, LONGEST = 0.1, 600.0
+"""Seconds of the windows that a run may have."""
+
 SMALLEST = 0.05
 """Smallest difference that is looked for where nobody says, as a share."""
 

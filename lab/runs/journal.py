@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from lab.model.measured import Failure, Trial, Window
-from lab.model.plan import Load, Plan
+from lab.model.plan import LONGEST, SHORTEST, Load, Plan
 
 ROUNDING = 1e-3
 """Share by which a sum of floats, or the clock of another host, may differ."""
@@ -80,6 +80,10 @@ def header_problem(
     """
     if plan.reference not in {profile.name for profile in plan.profiles}:
         return f"no profile is its reference, {plan.reference}"
+    if not SHORTEST <= plan.window <= LONGEST:
+        return (
+            f"its window is {plan.window:g} s: no run has one beyond {SHORTEST:g} to {LONGEST:g} s"
+        )
     for profile in plan.profiles:
         if profile.name in skipped:
             return f"{profile.name} is among what was not run (skipped), and in its plan"
@@ -239,6 +243,9 @@ def _connections(window: Window, load: Load) -> str | None:
             f"ok is {window.ok:,}, on {window.connections:,} opened connections of one request each"
         )
     waiting = 0 if load.rate is None else window.queued
+    # A request that has waited for the timeout is an error, at the latest when the window ends.
+    if load.rate and waiting > (due := load.rate * (load.timeout + window.wall)) + spare:
+        return f"{waiting:,} requests were queued, and {due:,.0f} were due in that time"
     if window.unfinished > spare + waiting:
         return f"{window.unfinished:,} requests were unfinished, on {at_once:,} connections"
     return None

@@ -210,6 +210,17 @@ def test_a_trial_that_cannot_be_is_refused(run, place, value, says):
         read_run(run)
 
 
+def test_a_queue_that_no_rate_makes_is_refused(tmp_path):
+    """A request leaves it after the timeout of the load."""
+    run = Path(shutil.copytree(ROOT / "docs/runs/open-loop", tmp_path / "run"))
+    edit(run, "queued", 10**9)
+    edit(run, "unfinished", 10**9)
+    with pytest.raises(
+        ResultsError, match=r"1,000,000,000 requests were queued, and [\d,]+ were due"
+    ):
+        read_run(run)
+
+
 def test_each_reply_needs_a_connection_without_keep_alive(tmp_path):
     """None was opened, beside thousands of replies."""
     run = Path(shutil.copytree(ROOT / "docs/runs/tuned-granian-close", tmp_path / "run"))
@@ -239,6 +250,7 @@ def named(header):
             lambda run: run["plan"].update(server_cores="0-99999999"),
             "its server_cores are 100,000,000 CPUs, and its machine has 2",
         ),
+        (lambda run: run["plan"].update(window=1e-9), "its window is 1e-09 s: no run has one"),
         (lambda run: run["plan"].update(server_cores="all"), "its server_cores are no list of CPU"),
         (
             lambda run: run.update(format=1),
