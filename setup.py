@@ -24,7 +24,7 @@ from setuptools.errors import BaseError, CCompilerError
 SOURCES = ["fib/_core.py", "fib/_core_c.pxd"]  # in the order in which fib/_build.py hashes them
 RECORD = "_core_c.json"
 CARRIED = ("loadtests", "profiles", "uwsgi")
-"""Folders that go into the wheel, below lab/carried, where lab/system/project.py finds them."""
+"""Folders that go into the wheel, as lab/carried: lab/bench/machine/project.py finds them."""
 MODE = os.environ.get("FIB_BUILD") or "auto"
 
 NO_EXTENSION = """

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from articles.claim import Claim
-from lab import workloads
+from lab.bench import workloads
 
 RATE = "50%"
 """What "equal" means in a claim: a rate that the slowest server keeps, and under which all work."""

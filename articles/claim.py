@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from lab.analysis.warning import RunWarning
 from lab.model.comparison import Comparison
-from lab.model.warning import RunWarning
 
 FIGURE = 0.25
 """

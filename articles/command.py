@@ -10,15 +10,15 @@ import articles
 from articles import show
 from articles.claim import ClaimVerdict
 from articles.missing import RESULTS, Ledger, Wanted, make_runs
-from lab.cli.options import offered
-from lab.cli.parsed import duration
+from lab.bench.store.folder import find_run, read_run
+from lab.cli.options.decorators import offered
 from lab.cli.report import JSON, MARKDOWN
+from lab.cli.types import duration
 from lab.errors import UsageError
 from lab.model.wording import seconds
 from lab.report import markdown, terminal
 from lab.report.console import Console
 from lab.report.edge import say, say_json
-from lab.runs.folder import find_run, read_run
 
 BUDGET = "60m"
 """Time that --run takes, where nothing is said."""

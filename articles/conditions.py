@@ -9,7 +9,7 @@ from articles.claim import Claim
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.metrics import usable_cores
 from lab.analysis.summary import Summary
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.nested import flatten
 from lab.model.wording import counted
 

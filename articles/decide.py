@@ -21,16 +21,16 @@ from articles.claim import Claim, ClaimVerdict, Decision
 from articles.conditions import server_cores, unmet, unsound, wanted
 from articles.read import load
 from articles.sentences import figures_of, meaning, uncounted, withheld
-from lab import profiles, workloads
 from lab.analysis.compare import verdict_of
 from lab.analysis.confirm import limited_by
 from lab.analysis.gates.effort import GENERATOR_BOUND
 from lab.analysis.judging import planned
 from lab.analysis.points import points
 from lab.analysis.summary import Summary, summarise
+from lab.bench import profiles, workloads
 from lab.model.comparison import Between, Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.metric import METRICS
 from lab.model.nested import flatten, worded
 from lab.model.plan import Better, Plan

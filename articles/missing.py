@@ -22,20 +22,20 @@ from articles.conditions import unsound
 from articles.lock import locked
 from lab.analysis.health import gravest
 from lab.analysis.summary import Summary
-from lab.analysis.swept import exit_code
+from lab.analysis.sweep_values import exit_code
+from lab.bench.store.environment import split_cores
+from lab.bench.store.folder import read_run
+from lab.bench.trials.available import look_at_all, unserved
+from lab.bench.trials.conduct import prepare, repeatable
+from lab.bench.trials.plan import estimate
+from lab.bench.trials.rates import CAPACITY_BLOCKS
+from lab.cli.options import Asked, Understood, application, understand
 from lab.cli.run import made
 from lab.errors import Interrupted, LabError, ProfileError, ResultsError, UsageError
-from lab.experiment.available import look_at_all, unserved
-from lab.experiment.conduct import prepare, repeatable
-from lab.experiment.plan import estimate
-from lab.experiment.rates import CAPACITY_BLOCKS
 from lab.model.wording import counted
 from lab.model.workload import Workload
-from lab.options import Asked, Understood, application, understand
 from lab.report.edge import say
 from lab.report.numbers import percent
-from lab.runs.environment import split_cores
-from lab.runs.folder import read_run
 
 RESULTS = Asked().results
 """Where runs are made, unless somebody says."""

@@ -12,9 +12,9 @@ import msgspec
 
 from articles.claim import Article, Band, Claim, Inaction
 from articles.conditions import numbers
+from lab.bench.machine import project
 from lab.errors import FileError
 from lab.model.metric import METRICS
-from lab.system import project
 
 FILE = Path(__file__).with_name("claims.toml")
 

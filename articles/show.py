@@ -9,8 +9,8 @@ from typing import Any
 
 from articles.claim import FIGURE, OUTCOMES, Claim, ClaimVerdict, Decision
 from lab.analysis.stats import CONFIDENCE
+from lab.analysis.warning import RunWarning
 from lab.model.comparison import Comparison, Estimate
-from lab.model.warning import RunWarning
 from lab.model.wording import counted
 from lab.report.numbers import UNKNOWN, bounded, percent
 from lab.report.summary_json import to_json

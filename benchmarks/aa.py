@@ -26,10 +26,10 @@ from typing import Any
 
 from lab.analysis.compare import compare, own
 from lab.analysis.summary import summarise
+from lab.bench.store.environment import read_environment
+from lab.bench.store.folder import read_run
 from lab.model.comparison import Verdict
-from lab.model.measured import Run
-from lab.runs.environment import read_environment
-from lab.runs.folder import read_run
+from lab.model.measurement import Run
 
 ROOT = Path(__file__).resolve().parent.parent
 LAB = Path(sys.executable).parent / "lab"

@@ -18,8 +18,8 @@ import tempfile
 from pathlib import Path
 
 from lab.analysis.summary import summarise
-from lab.runs.environment import read_environment
-from lab.runs.folder import read_run
+from lab.bench.store.environment import read_environment
+from lab.bench.store.folder import read_run
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent

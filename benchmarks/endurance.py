@@ -30,8 +30,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from lab.experiment.available import look  # noqa: E402
-from lab.runs.environment import read_environment  # noqa: E402
+from lab.bench.store.environment import read_environment  # noqa: E402
+from lab.bench.trials.available import look  # noqa: E402
 from tests.faults.state import GROWTH, WARM_UP, State, settled  # noqa: E402
 from tests.faults.traffic import CLIENTS, Tally, load  # noqa: E402
 from tests.kit.running import running  # noqa: E402

@@ -132,9 +132,9 @@ from lab.analysis.judging import Judged, judge_ratio
 from lab.analysis.looks import Comparisons
 from lab.analysis.observations import Observation
 from lab.analysis.thresholds import parse
-from lab.experiment.minutes import LOOKS
+from lab.bench.trials.minutes import LOOKS
 from lab.model.comparison import Comparison, Verdict
-from lab.model.measured import Run, Trial
+from lab.model.measurement import Run, Trial
 from lab.model.metric import METRICS
 from lab.model.plan import Arm, Load, Plan, Role, Slot
 from lab.model.profile import Profile

@@ -36,7 +36,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.instructions import CALL, interpreter  # noqa: E402
 from lab.analysis.stats import paired  # noqa: E402
-from lab.runs.environment import read_environment  # noqa: E402
+from lab.bench.store.environment import read_environment  # noqa: E402
 from tools.framework import (  # noqa: E402
     MODULES,
     OVERLAY,

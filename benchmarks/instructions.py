@@ -34,8 +34,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lab.servers.counting import instructions
-from lab.servers.process import Order
+from lab.bench.servers.counting import instructions
+from lab.bench.servers.process import Order
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "instructions.json"

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.one_run import summary_of  # noqa: E402
 from lab.analysis.summary import Summary  # noqa: E402
-from lab.runs.environment import read_environment  # noqa: E402
+from lab.bench.store.environment import read_environment  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "interpreters.json"
 

@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from lab.workloads import fibonacci_body  # noqa: E402
+from lab.bench.workloads import fibonacci_body  # noqa: E402
 from tests.corpus.client import Outcome, ask  # noqa: E402
 from tests.corpus.corpus import expand  # noqa: E402
 from tests.corpus.interpreted import KILLER  # noqa: E402

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.analysis.summary import Summary, summarise
-from lab.runs.folder import read_run
+from lab.bench.store.folder import read_run
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -23,7 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from lab.dialects.config import Known  # noqa: E402
+from lab.config.configuration import Known  # noqa: E402
 from lab.errors import ProfileError  # noqa: E402
 from lab.lint.flaw import Severity  # noqa: E402
 from lab.lint.lint import lint  # noqa: E402

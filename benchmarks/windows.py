@@ -24,10 +24,10 @@ import tempfile
 from pathlib import Path
 
 from lab.analysis.observations import observe
-from lab.model.measured import Run
+from lab.bench.store.environment import read_environment
+from lab.bench.store.folder import read_run
+from lab.model.measurement import Run
 from lab.model.plan import Role
-from lab.runs.environment import read_environment
-from lab.runs.folder import read_run
 
 ROOT = Path(__file__).resolve().parent.parent
 LAB = Path(sys.executable).parent / "lab"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
+from lab.bench.load.tool import ToolCounts
 from lab.errors import GeneratorError
-from lab.generators.tool import ToolCounts
 
 PACKAGE = "wrk"
 

@@ -1,1 +1,1 @@
-"""The instrument: puts every profile under load and says what changed, by how much, and why."""
+"""Compares web servers under load: which is faster, by how much, how sure that is, and why."""

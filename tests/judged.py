@@ -20,9 +20,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.dialects.config import Known
+from lab.cli.lint.formats import Found, once
+from lab.config.configuration import Known
 from lab.errors import FileError
-from lab.lint.formats import Found, once
 from lab.lint.lint import lint
 
 USEFUL = 0.75

@@ -7,17 +7,17 @@ import threading
 
 import pytest
 
+from lab.bench.profiles import find
+from lab.bench.trials.announcement import announcement
+from lab.bench.trials.available import available, look, look_at_all
+from lab.bench.trials.conduct import Options, prepare
+from lab.bench.trials.plan import app_of, arm_of
+from lab.bench.workloads import read, workload
+from lab.cli.options import Asked, application
 from lab.errors import UsageError
-from lab.experiment.announcement import announcement
-from lab.experiment.available import available, look, look_at_all
-from lab.experiment.conduct import Options, prepare
-from lab.experiment.plan import app_of, arm_of
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.options import Asked, application
-from lab.profiles import find
-from lab.workloads import read, workload
 from tests.kit import builders as make
 
 FIB, HELLO = workload("fib"), workload("hello")
@@ -132,7 +132,7 @@ def test_an_ini_without_its_plug_in_is_skipped(tmp_path):
 
 def test_without_uwsgi_the_peers_are_left(monkeypatch, peer):
     """What is missing is said with the command that installs it."""
-    monkeypatch.setattr("lab.system.programs.find_command", lambda name: None)
+    monkeypatch.setattr("lab.bench.machine.programs.find_command", lambda name: None)
     chosen, skipped, _ = available(["tuned", peer("a")], FIB)
     assert [each.profile.name for each in chosen] == ["a"]
     assert skipped["tuned"].endswith("nor on PATH: make setup")

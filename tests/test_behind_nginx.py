@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.dialects.config import Known
+from lab.bench.machine.programs import find_command
+from lab.bench.servers.ports import free_port
+from lab.config.configuration import Known
 from lab.lint.flaw import Severity
 from lab.lint.lint import lint
-from lab.servers.ports import free_port
-from lab.system.programs import find_command
 from tests.kit.client import served
 from tests.kit.lab_process import BIN, ROOT, until
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.trials import hosts
+from lab.bench.trials.announcement import announcement
+from lab.bench.trials.conduct import Options, prepare
+from lab.bench.workloads import workload
+from lab.cli.options import Asked, application
 from lab.errors import ProfileError, UsageError
-from lab.experiment import hosts
-from lab.experiment.announcement import announcement
-from lab.experiment.conduct import Options, prepare
 from lab.model.runtime import LOOPBACK
-from lab.options import Asked, application
-from lab.workloads import workload
 from tests.kit.lab_process import ROOT, SMALL, compare, run, trials
 from tests.kit.running import running
 
@@ -85,7 +85,7 @@ def test_an_address_of_another_machine_is_refused():
 @pytest.mark.parametrize(("bind", "warned"), [("127.0.0.2", False), ("192.0.2.1", True)])
 def test_who_can_be_reached_from_the_network_is_warned(monkeypatch, bind, warned):
     """In a line before the first trial."""
-    monkeypatch.setattr("lab.options.understood.own_address", str)
+    monkeypatch.setattr("lab.cli.options.execution.own_address", str)
     asked = application(Asked(bind=bind))
     lines = list(announcement(prepare(Options(profiles=("tuned",), pin=False), asked)))
     said = f"warning: the servers of this run can be reached from the network, at {bind}"

@@ -9,12 +9,12 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
-from lab import profiles, workloads
+from lab.bench import profiles, workloads
+from lab.bench.machine import project
+from lab.bench.store import fitness
 from lab.cli.check import check_command
 from lab.cli.commands import cli
 from lab.cli.listing import list_command
-from lab.runs import fitness
-from lab.system import project
 from tests.kit.lab_process import ROOT, SITES, SMALL, compare, run, trials
 
 

@@ -8,7 +8,7 @@ import pytest
 from lab import errors
 from lab.analysis.judging import FAILED
 from lab.cli.commands import STATUSES, cli
-from lab.migrate.migrated import DIFFERS
+from lab.cli.migrate.migration import DIFFERS
 from lab.model.metric import METRICS
 from tests.test_options import GOLDEN
 from tools.pages import commands

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
+from lab.bench.trials import cores
+from lab.bench.trials.cores import arrange, share_cores
 from lab.errors import UsageError
-from lab.experiment import cores
-from lab.experiment.cores import arrange, share_cores
 from tests.kit.lab_process import SMALL, compare, trials
 
 HERE = sorted(os.sched_getaffinity(0))

@@ -4,21 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from lab import profiles, workloads
 from lab.analysis.diagnose import causes
 from lab.analysis.observations import observed
-from lab.dialects.difference import Difference, difference
-from lab.experiment import counter_runs
-from lab.experiment.available import Installed
-from lab.experiment.counter_runs import BY_CAUSE, MOST, changed, plan_counters, render
+from lab.bench import profiles, workloads
+from lab.bench.machine import project
+from lab.bench.profiles import backing, resolve
+from lab.bench.servers import adapter
+from lab.bench.servers.fetch import fetch
+from lab.bench.trials import counter_runs
+from lab.bench.trials.available import Installed
+from lab.bench.trials.counter_runs import BY_CAUSE, MOST, changed, plan_counters, render
+from lab.bench.workloads import workload
+from lab.config.difference import Difference, difference
 from lab.model.plan import Better, Load, Role
 from lab.model.profile import Profile
 from lab.model.runtime import Runtime
-from lab.profiles import backing, resolve
-from lab.servers import adapter
-from lab.servers.fetch import fetch
-from lab.system import project
-from lab.workloads import workload
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
 from lab.cli.commands import cli
 from tests.documented import (
     ELSEWHERE,

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.profiles import as_today
+from lab.bench.store.effects import effects
+from lab.bench.store.encoding import builtins, encode
+from lab.bench.store.flat import flat
 from lab.model.comparison import Estimate
-from lab.profiles import as_today
-from lab.runs.as_json import builtins, encode
-from lab.runs.effects import effects
-from lab.runs.flat import flat
 
 FOUND = [profiles.read(name) for name in ("master", "max-worker-lifetime-delta", "http-socket")]
 STEP = {"ratio": 0.44, "low": 0.42, "high": 0.46, "n": 10}

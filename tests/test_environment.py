@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.comparable import differences
-from lab.probes.machine import divide, parse_boot, parse_cpu_list
-from lab.runs.environment import digest, read_environment, split_cores, usual_generators
-from lab.system.programs import output_of, parse_plugins
+from lab.bench.machine.programs import output_of, parse_plugins
+from lab.bench.probes.machine import divide, parse_boot, parse_cpu_list
+from lab.bench.store.environment import digest, read_environment, split_cores, usual_generators
 
 PLUGINS = """\
 
@@ -94,7 +94,7 @@ def test_a_change_is_named_and_changes_the_digest(environment, change, key):
 
 def test_a_tool_that_is_missing_is_absent(monkeypatch, tmp_path):
     """Without git, uwsgi and the load tools nothing is said of them."""
-    monkeypatch.setattr("lab.system.programs.find_command", lambda name: None)
+    monkeypatch.setattr("lab.bench.machine.programs.find_command", lambda name: None)
     found = read_environment()
     assert not {"git", "uwsgi", "tools", "fib"} & found.keys()
     assert "kernel" in found
@@ -147,14 +147,16 @@ def test_cores_are_divided_without_dividing_a_core(cores, expected):
 )
 def test_how_many_generators_are_usual(monkeypatch, cores, connections, expected):
     """One on up to four CPUs; on more, one for each core that the server does not get."""
-    monkeypatch.setattr("lab.runs.environment.read_siblings", lambda cpus: [{c} for c in cpus])
+    monkeypatch.setattr(
+        "lab.bench.store.environment.read_siblings", lambda cpus: [{c} for c in cpus]
+    )
     assert usual_generators(cores, connections) == expected
 
 
 def test_a_core_of_two_threads_has_one_generator(monkeypatch):
     """Its twin would slow it down."""
     twins = [{4, 6}, {5, 7}, {4, 6}, {5, 7}]
-    monkeypatch.setattr("lab.runs.environment.read_siblings", lambda _: twins)
+    monkeypatch.setattr("lab.bench.store.environment.read_siblings", lambda _: twins)
     assert usual_generators(((0, 2, 1, 3), (4, 6, 5, 7)), 64) == 2
 
 

@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import pytest
 
-from lab.runs.fitness import Moment, assess, check
+from lab.bench.store.fitness import Moment, assess, check
 
 SOUND = {
     "cpu": {"cores": 4, "affinity": [0, 1, 2, 3], "governor": "performance", "turbo": False},

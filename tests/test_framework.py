@@ -11,7 +11,7 @@ from importlib.metadata import PathDistribution, version
 
 import pytest
 
-from lab.experiment.available import look
+from lab.bench.trials.available import look
 from tests.kit.lab_process import ROOT
 from tools import framework
 from tools.framework import MODULES, OVERLAY, FrameworkError, check

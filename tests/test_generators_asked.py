@@ -6,10 +6,10 @@ import os
 
 import pytest
 
+from lab.bench.trials.announcement import announcement
+from lab.bench.trials.conduct import Prepared
+from lab.bench.trials.cores import count_generators
 from lab.errors import UsageError
-from lab.experiment.announcement import announcement
-from lab.experiment.conduct import Prepared
-from lab.experiment.cores import count_generators
 from tests.kit.lab_process import SMALL, compare, header, trials
 from tests.kit.scripted import plan
 

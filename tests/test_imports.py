@@ -1,4 +1,4 @@
-"""The direction of dependencies and the size of rooms: who imports upwards is in the wrong one."""
+"""The direction of imports, the size of modules, and what one package may know."""
 
 from __future__ import annotations
 
@@ -13,15 +13,10 @@ import pytest
 
 from lab.model.workload import Wire
 from tests.kit.lab_process import ROOT
-from tools.pages.house import FIGURE, FLOORS, arrows, files, imports, render, room_of
+from tools.pages.house import BENCH, FIGURE, PACKAGES, arrows, files, imports, render
 
 DOES_IO = frozenset({"os", "shutil", "socket", "subprocess", "tempfile", "time", "urllib"})
 """Modules that `lab.analysis` may not import: what it says follows from its arguments alone."""
-
-
-def rooms() -> set[str]:
-    """Return the rooms of `lab`."""
-    return {room_of(path) for path in files("lab")} - {"__init__"}
 
 
 def definitions(kind: type | UnionType) -> Iterator[tuple[Path, ast.stmt]]:
@@ -77,40 +72,48 @@ def test_the_lab_shares_no_code_with_what_it_measures():
         assert not foreign, f"{path} imports {foreign}"
 
 
-def test_every_room_has_its_floor():
-    """A room that is new is added to FLOORS, above all that it imports; one that is gone goes."""
-    assert rooms() == {room for floor in FLOORS for room in floor}
+def members(folder: str) -> set[str]:
+    """Return the packages and modules of a package of `lab`."""
+    paths = (ROOT / folder).iterdir()
+    found = {path.stem for path in paths if path.suffix == ".py" or (path / "__init__.py").exists()}
+    return found - {"__init__"}
 
 
-def test_imports_go_downwards_only():
-    """Never up, and never to a neighbour on the same floor; so there is no circle."""
-    floor_of = {room: number for number, floor in enumerate(FLOORS) for room in floor}
-    for (room, other), path in arrows().items():
-        assert floor_of[other] < floor_of[room], f"{path}: {room} imports from {other}"
+def test_every_package_has_its_place():
+    """A package that is new is added to PACKAGES or BENCH, behind all that it imports."""
+    assert members("lab") == {*PACKAGES, "errors"}
+    assert members("lab/bench") == {package for floor in BENCH for package in floor}
 
 
-def test_the_house_can_be_drawn_on_one_page():
-    """At most 20 rooms, 94 arrows between them, 61 of them above the ground, and 8 floors."""
-    assert len(rooms()) <= 20
-    assert len(arrows()) <= 94
-    assert len([each for each in arrows() if each[1] not in FLOORS[0]]) <= 61
-    assert len(FLOORS) <= 8
+def test_imports_point_downwards_only():
+    """A package imports from those before it: there is no circle."""
+    for (package, other), path in arrows().items():
+        assert other == "errors" or PACKAGES.index(other) < PACKAGES.index(package), (
+            f"{path}: {package} imports from {other}"
+        )
 
 
-def test_the_picture_of_the_house_is_that_of_today():
-    """`python -m tools.pages` draws it from the imports."""
+def test_imports_of_bench_point_to_lower_floors_only():
+    """Packages of one floor do not know each other."""
+    floor_of = {package: number for number, floor in enumerate(BENCH) for package in floor}
+    for (package, other), path in arrows("lab.bench").items():
+        assert floor_of[other] < floor_of[package], f"{path}: {package} imports from {other}"
+
+
+def test_the_picture_of_the_packages_is_that_of_today():
+    """`python -m tools.pages` draws it."""
     assert FIGURE.read_text() == render()
 
 
-def test_an_arrow_upwards_would_be_seen(tmp_path, monkeypatch):
-    """Of two rooms that import each other one import fails the test above."""
+def test_an_import_upwards_would_be_seen(tmp_path, monkeypatch):
+    """Of two packages that import each other one import fails the test above."""
     for name, other in (("report", "cli"), ("cli", "report")):
         (tmp_path / "lab" / name).mkdir(parents=True)
         (tmp_path / "lab" / name / "x.py").write_text(f"from lab.{other} import x\n")
-    found = arrows(tmp_path)
+    found = arrows(root=tmp_path)
     monkeypatch.setattr("tests.test_imports.arrows", lambda: found)
     with pytest.raises(AssertionError, match="report imports from cli"):
-        test_imports_go_downwards_only()
+        test_imports_point_downwards_only()
 
 
 def test_the_analysis_does_no_io():
@@ -127,7 +130,7 @@ def test_the_analysis_does_no_io():
 
 def test_the_engine_needs_no_locust():
     """The engine and the analysis run, and are tested, without Locust or gevent."""
-    for package in ("lab/generators", "lab/analysis", "lab/report"):
+    for package in ("lab/bench/load", "lab/analysis", "lab/report"):
         for path in files(package):
             found = {name.split(".")[0] for name in imports(path)} & {"locust", "gevent"}
             assert not found, f"{path} imports {found}"
@@ -175,19 +178,19 @@ def test_the_linter_starts_nothing_and_needs_little():
     for path in files("lab/lint"):
         for name in imports(path):
             top, *rest = name.split(".")
-            known = top == "lab" and rest[0] in {"lint", "dialects", "model", "errors"}
+            known = top == "lab" and rest[0] in {"lint", "config", "model", "errors"}
             assert known or top in sys.stdlib_module_names - {"subprocess", "socket"}, (path, name)
 
 
 def test_one_module_knows_where_our_own_files_lie():
-    """The others ask `lab.system.project`, and open of their own what lies beside them only."""
+    """The others ask `lab.bench.machine.project`, and open only what lies beside them."""
     climbs = {
         path.relative_to(ROOT)
         for path, node in definitions(ast.Attribute)
         if node.attr in {"parent", "parents"}
         and any(isinstance(each, ast.Name) and each.id == "__file__" for each in ast.walk(node))
     }
-    assert climbs == {Path("lab/system/project.py")}
+    assert climbs == {Path("lab/bench/machine/project.py")}
     below = [
         (path, node.lineno)
         for path, node in definitions(ast.BinOp)
@@ -212,7 +215,7 @@ def test_servers_are_asked_and_not_told_apart():
 
 def test_wires_are_asked_and_not_told_apart():
     """What follows from a wire is its `manner`; only where wires are made is one tested by name."""
-    makers = {ROOT / "lab/model/workload.py", ROOT / "lab/generators/wires.py"}
+    makers = {ROOT / "lab/model/workload.py", ROOT / "lab/bench/load/wires.py"}
     names, words = {f"Wire.{wire.name}" for wire in Wire}, {repr(str(wire)) for wire in Wire}
     tests = []
     for path, node in definitions(ast.Compare | ast.Dict | ast.MatchValue):
@@ -272,6 +275,6 @@ def test_no_sentence_is_taken_apart():
 def test_a_conclusion_has_no_sentence():
     """What a run comes to is names, kinds and numbers; lab.report puts them into words."""
     concluding = ("columns", "conclude", "conclusion", "descent", "ending", "footnotes", "limits")
-    for name in (*concluding, "judging", "machine", "points", "swept", "together", "undecided"):
+    for name in (*concluding, "judging", "machine", "points", "sweep", "sweep_values", "undecided"):
         for text in texts_of(ROOT / "lab" / "analysis" / f"{name}.py"):
             assert len(text.split()) < 5, (name, text)

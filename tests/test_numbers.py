@@ -11,7 +11,7 @@ import pytest
 
 from lab.analysis.thresholds import parse
 from lab.cli.commands import cli
-from lab.cli.parsed import Parsed
+from lab.cli.types import Parsed
 from lab.errors import UsageError
 from lab.model.wording import Number, seconds, share, size
 from tests.kit import in_process

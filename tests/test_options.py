@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.cli.options import OPTIONS, Asked, application, understand
 from lab.cli.run import run_command
 from lab.errors import UsageError
-from lab.options import OPTIONS, Asked, application, understand
 from tests.kit.golden import check_golden
 from tests.kit.lab_process import ROOT, environment, run
 
@@ -234,7 +234,7 @@ def test_what_only_the_engine_asks_is_refused_to_others(said):
 @pytest.fixture
 def slow(tmp_path, monkeypatch):
     """Put a workload that has a load of its own, and one of its article, beside hello."""
-    monkeypatch.setattr("lab.system.project.workloads", lambda: tmp_path)
+    monkeypatch.setattr("lab.bench.machine.project.workloads", lambda: tmp_path)
     (tmp_path / "fib.toml").write_text("summary = 'A'\n")
     (tmp_path / "slow.toml").write_text(
         "summary = 'A'\n[load]\nconnections = 10\nkeepalive = false\nwindow = 6.0\n"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from lab.bench.trials.plan import alone, orders, validate
 from lab.errors import UsageError
-from lab.experiment.plan import alone, orders, validate
 from tests.kit.scripted import arm, plan
 
 

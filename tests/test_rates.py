@@ -13,16 +13,16 @@ import pytest
 from lab.analysis.conclude import conclude
 from lab.analysis.points import points, summaries
 from lab.analysis.summary import summarise
-from lab.analysis.together import RunConclusion, conclude_run
+from lab.analysis.sweep import RunConclusion, conclude_run
+from lab.bench.store.folder import read_run
+from lab.bench.trials.conduct import Outcome
+from lab.bench.trials.plan import arm_of
+from lab.bench.trials.rates import Rate, capacity, parse_rates
+from lab.bench.trials.runner import run
 from lab.cli.run import run_command
 from lab.errors import UnmeasuredError, UsageError
-from lab.experiment.conduct import Outcome
-from lab.experiment.plan import arm_of
-from lab.experiment.rates import Rate, capacity, parse_rates
-from lab.experiment.runner import run
 from lab.model.plan import Role
 from lab.report import summary_json
-from lab.runs.folder import read_run
 from tests.kit import builders as make
 from tests.kit.lab_process import compare, trials
 from tests.kit.scripted import Script, arm, plan
@@ -103,10 +103,10 @@ def test_several_rates_print_one_json_document(monkeypatch, capsys, rates):
     """A list of summaries, one for each rate; one rate, the summary itself."""
     summary = summarise(make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3))
     monkeypatch.setattr(
-        "lab.options.understood.prepare",
+        "lab.cli.options.execution.prepare",
         lambda *_: SimpleNamespace(generators=1, plan=summary.run.plan),
     )
-    monkeypatch.setattr("lab.options.understood.announcement", lambda _: ())
+    monkeypatch.setattr("lab.cli.options.execution.announcement", lambda _: ())
     found = RunConclusion((conclude(summary),) * len(rates.split(",")), None)
     monkeypatch.setattr("lab.cli.run.conduct", lambda *_: Outcome(Path("x"), found))
     run_command.main(["--rate", rates, "--json"], standalone_mode=False)

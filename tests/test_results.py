@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from articles.lock import locked
+from lab.bench.store.environment import digest
+from lab.bench.store.folder import FORMAT, RunHeader, RunWriter, encode_header, find_run, read_run
 from lab.errors import Interrupted, ResultsError, UsageError
-from lab.model.measured import Failure
+from lab.model.measurement import Failure
 from lab.model.plan import Role
 from lab.model.profile import Own, Peer
 from lab.model.runtime import Altered
-from lab.runs.environment import digest
-from lab.runs.folder import FORMAT, RunHeader, RunWriter, encode_header, find_run, read_run
 from tests.kit import builders as make
 
 STORED = [

@@ -7,14 +7,20 @@ from dataclasses import asdict, replace
 import pytest
 
 from lab.analysis.comparable import MismatchError, require_comparable
+from lab.bench.machine.programs import binary
+from lab.bench.machine.runtime import (
+    command_of,
+    environment_of,
+    program,
+    python_of_uwsgi,
+    with_home,
+)
+from lab.bench.profiles.resolve import read_options
+from lab.bench.store.encoding import decode, encode
+from lab.bench.trials.available import look
+from lab.cli.options import runtime
 from lab.errors import MissingError, UsageError
-from lab.experiment.available import look
 from lab.model.runtime import OURS, Runtime, Variables
-from lab.options import runtime
-from lab.profiles.resolve import read_options
-from lab.runs.as_json import decode, encode
-from lab.system.programs import binary
-from lab.system.runtime import command_of, environment_of, program, python_of_uwsgi, with_home
 from tests.kit import builders as make
 from tests.kit.environments import empty, pretended
 from tests.kit.lab_process import BIN, ROOT, SITES, SMALL, compare

@@ -16,9 +16,9 @@ from benchmarks.selftest.run import examine, selftest
 from benchmarks.selftest.show import show
 from benchmarks.selftest.surroundings import lossy, lossy_problem, strangers
 from lab.analysis.causes import CAUSES
+from lab.bench.store.folder import read_json, write_json
+from lab.bench.trials import runner
 from lab.errors import ResultsError, UsageError
-from lab.experiment import runner
-from lab.runs.folder import read_json, write_json
 from tests.kit import builders
 from tools.pages.proofs import selftest_text
 

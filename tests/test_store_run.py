@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from lab.bench.store.folder import FORMAT, RunHeader, RunWriter, encode_trial, read_run
 from lab.errors import ResultsError
 from lab.model.plan import Better, CounterRun, Role
-from lab.runs.folder import FORMAT, RunHeader, RunWriter, encode_trial, read_run
 from tests.kit import builders as make
 from tools import store_run
 

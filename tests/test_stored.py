@@ -12,20 +12,20 @@ import pytest
 from benchmarks.selftest.cases import CASES
 from benchmarks.selftest.effects import EFFECTS
 from benchmarks.selftest.result import SelfTestResult
-from lab import profiles
 from lab.analysis.compare import verdict_of
 from lab.analysis.gates.effect import COUNTED
-from lab.analysis.swept import exit_code
-from lab.analysis.together import conclude_run
-from lab.dialects.scale import scaled
+from lab.analysis.sweep import conclude_run
+from lab.analysis.sweep_values import exit_code
+from lab.bench import profiles
+from lab.bench.store.folder import read_json
+from lab.bench.trials.conduct import DEFAULT
+from lab.config.scale import scaled
 from lab.errors import ProfileError
-from lab.experiment.conduct import DEFAULT
 from lab.model.comparison import Verdict
 from lab.model.digest import digest_of
 from lab.model.metric import METRICS
 from lab.model.plan import Role
 from lab.report import markdown, summary_json, sweep
-from lab.runs.folder import read_json
 from tests.kit.lab_process import ROOT
 from tools.pages import directives, figures, files
 from tools.pages import profiles as profiles_page

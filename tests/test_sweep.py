@@ -14,28 +14,28 @@ import pytest
 import articles
 from articles.decide import is_about
 from lab.analysis.points import summaries
-from lab.analysis.swept import exit_code, reading
-from lab.analysis.together import conclude_run, conclude_sweep
+from lab.analysis.sweep import conclude_run, conclude_sweep
+from lab.analysis.sweep_values import exit_code, reading
+from lab.analysis.warning import Noise, NoiseUnknown
+from lab.bench.store.folder import read_run
+from lab.bench.trials.conduct import prepare
+from lab.bench.trials.plan import arm_of
+from lab.bench.trials.sweep import Sweep, parse_sweep
+from lab.bench.workloads import workload
+from lab.bench.workloads.question import Question
+from lab.cli.options import Asked, application, understand
 from lab.cli.report import report_command
 from lab.cli.run import run_command
-from lab.dialects.scale import scaled
+from lab.config.scale import scaled
 from lab.errors import UsageError
-from lab.experiment.conduct import prepare
-from lab.experiment.plan import arm_of
-from lab.experiment.sweep import Sweep, parse_sweep
-from lab.model.measured import Failure
+from lab.model.measurement import Failure
 from lab.model.plan import Load, Role
 from lab.model.profile import Own
 from lab.model.runtime import Runtime
-from lab.model.warning import Noise, NoiseUnknown
-from lab.options import Asked, application, understand
 from lab.report import figures, html_page, summary_json
 from lab.report.plots.sweep import LEAST
 from lab.report.sweep import document, documents, first, sentence
 from lab.report.warnings import STATUS
-from lab.runs.folder import read_run
-from lab.workloads import workload
-from lab.workloads.question import Question
 from tests.kit import builders as make
 from tests.kit.lab_process import SMALL, compare, trials
 from tools.pages import files

@@ -11,13 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from lab.bench.machine.temporary import folder, swept, write
 from lab.errors import LabError
-from lab.system.temporary import folder, swept, write
 from tests.kit.lab_process import ROOT, environment, until
 
 HOLD = """
 import subprocess, sys
-from lab.system.temporary import folder, swept
+from lab.bench.machine.temporary import folder, swept
 with swept(), folder() as one, folder() as two:
     (two / "server.log").write_text("x")
     print(two, flush=True)

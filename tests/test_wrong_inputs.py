@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.selftest.cases import PLANTED
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.profiles import described
+from lab.bench.servers import readiness
+from lab.bench.servers.last_words import reason
 from lab.model.profile import Own
-from lab.profiles import described
-from lab.servers import readiness
-from lab.servers.last_words import reason
 from tests.kit import in_process
 from tests.kit.lab_process import BIN, ROOT, SMALL, environment, run
 from tests.locust.web_ui import LOCUST

@@ -1,8 +1,9 @@
 """
-Say how much of the rooms that need no server the tests run: `make coverage`.
+Say how much of the packages that need no server the tests run: `make coverage`.
 
-Lines and branches, of all processes that these tests start. A room below its floor fails. Where a
-server, a kernel or a network decides what happens, as in `lab.servers`, the share says little.
+Lines and branches, of all processes that these tests start. A package below its floor fails. Where
+a server, a kernel or a network decides what happens, as in `lab.bench.servers`, the share says
+little.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-FLOORS = {"analysis": 95, "dialects": 84, "lint": 96, "model": 90, "report": 95}
-"""Room -> percent at the least."""
+FLOORS = {"analysis": 95, "config": 84, "lint": 96, "model": 90, "report": 95}
+"""Package -> percent at the least."""
 
 TESTS = (
     "tests/analysis",
@@ -38,7 +39,7 @@ LEFT_OUT = (
 
 CONFIG = """
 [run]
-source = {room}
+source = {package}
 branch = true
 parallel = true
 # pytest's workers, and the commands that tests start.
@@ -50,10 +51,10 @@ COUNTS = ("covered_lines", "covered_branches", "num_statements", "num_branches")
 
 
 def main() -> None:
-    """Run the tests, print the table, and end with 1 if one fails or a room is below its floor."""
+    """Run the tests, print the table, and end with 1 if one fails, or a package is too low."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder, "coverage.ini")
-        config.write_text(CONFIG.format(room=ROOT / "lab", data=f"{folder}/data"))
+        config.write_text(CONFIG.format(package=ROOT / "lab", data=f"{folder}/data"))
         coverage = (sys.executable, "-m", "coverage")
         told = f"--rcfile={config}"
         left = (f"--deselect={path}" for path in LEFT_OUT)
@@ -63,24 +64,26 @@ def main() -> None:
         shares = f"{folder}/shares.json"
         subprocess.run((*coverage, "json", told, "-q", "-o", shares), cwd=ROOT, check=True)
         files = json.loads(Path(shares).read_text())["files"]
-    by_room = shares_of({name: content["summary"] for name, content in files.items()})
-    print(f"{'room':10} {'covered':>8} {'floor':>6}")
-    for room, floor in FLOORS.items():
-        print(f"{room:10} {by_room[room]:7.1f}% {floor:5}%{'  below' * (by_room[room] < floor)}")
-    sys.exit(tests.returncode or any(by_room[room] < floor for room, floor in FLOORS.items()))
+    by_package = shares_of({name: content["summary"] for name, content in files.items()})
+    print(f"{'package':10} {'covered':>8} {'floor':>6}")
+    for package, floor in FLOORS.items():
+        below = "  below" * (by_package[package] < floor)
+        print(f"{package:10} {by_package[package]:7.1f}% {floor:5}%{below}")
+    too_low = any(by_package[package] < floor for package, floor in FLOORS.items())
+    sys.exit(tests.returncode or too_low)
 
 
 def shares_of(files: dict[str, dict[str, int]]) -> dict[str, float]:
-    """Return the percent of lines and branches covered, by room, of coverage's summary by file."""
-    counts: dict[str, Counter[str]] = {room: Counter() for room in FLOORS}
+    """Return the percent of lines and branches covered in each package."""
+    counts: dict[str, Counter[str]] = {package: Counter() for package in FLOORS}
     for name, summary in files.items():
-        room = Path(name).parts[1]
-        if room in counts:
-            counts[room].update({key: summary[key] for key in COUNTS})
+        package = Path(name).parts[1]
+        if package in counts:
+            counts[package].update({key: summary[key] for key in COUNTS})
     return {
-        room: 100 * (count["covered_lines"] + count["covered_branches"])
+        package: 100 * (count["covered_lines"] + count["covered_branches"])
         / (count["num_statements"] + count["num_branches"])
-        for room, count in counts.items()
+        for package, count in counts.items()
     }  # fmt: skip
 
 

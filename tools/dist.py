@@ -34,7 +34,7 @@ INSIDE = (
 """What the wheel may have."""
 
 NEEDED = (
-    "app/wsgi.py", "fib/_core.py", "lab/cli/lint.py", "lab/report/templates/report.html",
+    "app/wsgi.py", "fib/_core.py", "lab/cli/lint/command.py", "lab/report/templates/report.html",
     "lab/carried/profiles/tuned.ini", "lab/carried/profiles/peers/granian.toml",
     "lab/carried/loadtests/workloads/fib.toml", "lab/carried/uwsgi/common.ini",
 )  # fmt: skip

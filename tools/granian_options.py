@@ -1,7 +1,7 @@
 """
-Write lab/dialects/granian.json: the options of granian's command.
+Write lab/config/granian/options.json: the options of granian's command.
 
-    python tools/granian_options.py > lab/dialects/granian.json
+    python tools/granian_options.py > lab/config/granian/options.json
 
 They are those of the granian that is installed.
 """

@@ -1,7 +1,7 @@
 """
-Write lab/dialects/gunicorn/settings.json: gunicorn's settings, and the options that set them.
+Write lab/config/gunicorn/settings.json: gunicorn's settings, and the options that set them.
 
-    python tools/gunicorn_settings.py > lab/dialects/gunicorn/settings.json
+    python tools/gunicorn_settings.py > lab/config/gunicorn/settings.json
 
 They are those of the gunicorn that is installed.
 """

@@ -23,11 +23,11 @@ from typing import Any
 import msgspec
 
 from lab.analysis.points import summaries
-from lab.analysis.together import conclude_run
+from lab.analysis.sweep import conclude_run
+from lab.bench.store.folder import read_run, write_text
 from lab.errors import ResultsError
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.report import markdown, summary_json
-from lab.runs.folder import read_run, write_text
 
 RUNS = Path(__file__).resolve().parent.parent / "docs" / "runs"
 

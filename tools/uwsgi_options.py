@@ -5,7 +5,7 @@ Write what this project knows of uWSGI's options, from the tables in its source.
     .venv/bin/python -m tools.uwsgi_options FOLDER     an unpacked one
     .venv/bin/python -m tools.uwsgi_options --check    write nothing; 1 if something would change
 
-lab/dialects/uwsgi/options.json is what the linter reads. app/numeric-options.txt is what
+lab/config/uwsgi/options.json is what the linter reads. app/numeric-options.txt is what
 app/serve.py reads, which runs in images without the lab.
 """
 
@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.dialects.uwsgi.table import JSON, NUMBERS, Entry
+from lab.config.uwsgi.table import JSON, NUMBERS, Entry
 
 ROOT = Path(__file__).resolve().parents[1]
 NUMERIC = ROOT / "app/numeric-options.txt"

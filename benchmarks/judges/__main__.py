@@ -10,8 +10,8 @@ from benchmarks.judges.counts import count
 from benchmarks.judges.moods import Mood
 from benchmarks.judges.record import Wanted, record
 from benchmarks.judges.recording import Recording, read_recording
+from lab.bench.store.folder import write_json
 from lab.errors import LabError, ResultsError
-from lab.runs.folder import write_json
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RECORDING = ROOT / "results" / "judges"

@@ -30,7 +30,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class JudgesResult:
-    """The whole; `lab.runs.folder.read_json` reads it from its file."""
+    """The whole; `lab.bench.store.folder.read_json` reads it from its file."""
 
     FORMAT: ClassVar[int] = 1
     WHAT: ClassVar[str] = "result of benchmarks.judges"

@@ -17,9 +17,9 @@ from typing import ClassVar
 from benchmarks.judges.blocks import ALWAYS, EFFECTS, IN_TURN, OLDS
 from benchmarks.judges.made import NAMES
 from benchmarks.judges.trials import arm
-from lab.runs.folder import read_json, write_json
-from lab.servers import adapter
-from lab.servers.counting import cost, require_tools
+from lab.bench.servers import adapter
+from lab.bench.servers.counting import cost, require_tools
+from lab.bench.store.folder import read_json, write_json
 
 NAME = "instructions.json"
 

@@ -15,7 +15,7 @@ from typing import Protocol
 from benchmarks.judges.blocks import ALWAYS, EFFECTS, IN_TURN, OLDS, singles
 from benchmarks.judges.recording import DUET, Block
 from lab.analysis.metrics import derive, merged_latency
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 
 TRIPLES = tuple(OLDS[first : first + 3] for first in range(0, len(OLDS), 3))
 """Old, old again, and a third that is compared with them where nothing differs."""

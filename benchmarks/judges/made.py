@@ -12,7 +12,7 @@ from benchmarks.judges.cut import TRIPLES
 from benchmarks.judges.recording import Block
 from lab.analysis.observations import observed
 from lab.analysis.stats import paired
-from lab.experiment.runner import disturbed
+from lab.bench.trials.runner import disturbed
 
 NAMES: Mapping[str, float] = {
     "alike": 0.0,

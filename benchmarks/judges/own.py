@@ -9,9 +9,9 @@ from benchmarks.judges.cut import Decision, Row, Sample
 from lab.analysis.ending import exit_status, is_over
 from lab.analysis.judging import FAILED, UNJUDGED, Judgement, judge_own
 from lab.analysis.points import summaries
-from lab.experiment.minutes import LOOKS
-from lab.experiment.pair import NEW, OLD
-from lab.model.measured import Run, Trial
+from lab.bench.trials.minutes import LOOKS
+from lab.bench.trials.pair import NEW, OLD
+from lab.model.measurement import Run, Trial
 from lab.model.plan import Arm, Plan, Role, Slot
 
 LIMITS = {"cpu": f"cpu({NEW}/{OLD}) > 1.05", "time": f"throughput({NEW}/{OLD}) < 0.9524"}

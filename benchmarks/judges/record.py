@@ -23,16 +23,16 @@ from benchmarks.judges.recording import (
     write_recording,
 )
 from benchmarks.judges.trials import Duet, calibrate, plan_of, planted_turns
+from lab.bench.load.process import EngineGenerator
+from lab.bench.machine.temporary import swept
+from lab.bench.store.environment import Cores, digest, read_environment, split_cores
+from lab.bench.store.folder import FORMAT, RunHeader, RunWriter
+from lab.bench.trials.conduct import real_parts
+from lab.bench.trials.runner import REPEAT_SHARE, Parts, Silent, disturbed, run
 from lab.errors import UsageError
-from lab.experiment.conduct import real_parts
-from lab.experiment.runner import REPEAT_SHARE, Parts, Silent, disturbed, run
-from lab.generators.process import EngineGenerator
 from lab.model.finding import Finding
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.plan import Arm, Plan, Slot
-from lab.runs.environment import Cores, digest, read_environment, split_cores
-from lab.runs.folder import FORMAT, RunHeader, RunWriter
-from lab.system.temporary import swept
 
 SIZES = TrialSizes(warmup=0.2, window=0.6, connections=64)
 """Of a recording that is begun: see the package for why so short."""
@@ -133,7 +133,7 @@ def _begun(
 
 
 class _Repeats:
-    """Allows what `lab.experiment.runner` allows a run: a tenth of its trials, two at the least."""
+    """What `lab.bench.trials.runner` allows a run: a tenth of its trials, two at the least."""
 
     def __init__(self) -> None:
         self.trials = self.repeats = 0

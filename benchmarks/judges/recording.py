@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 
 from benchmarks.judges import blocks
 from benchmarks.judges.moods import Mood
+from lab.bench.store.folder import read_json, read_run, write_json
 from lab.errors import ResultsError
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.nested import flatten
-from lab.runs.folder import read_json, read_run, write_json
 
 NAME = "recording.json"
 
@@ -51,7 +51,7 @@ class TrialSizes:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """How a recording is made; `lab.runs.folder.read_json` reads it from its file."""
+    """How a recording is made; `lab.bench.store.folder.read_json` reads it from its file."""
 
     FORMAT: ClassVar[int] = 1
     WHAT: ClassVar[str] = "recording of benchmarks.judges"

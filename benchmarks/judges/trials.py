@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 
 from benchmarks.judges.blocks import EFFECTS, OLDS
 from benchmarks.judges.recording import DUET, TrialSizes
-from lab import profiles, workloads
 from lab.analysis.observations import observed
+from lab.bench import profiles, workloads
+from lab.bench.machine import temporary
+from lab.bench.probes.cpu import CpuProbe
+from lab.bench.store.environment import Cores
+from lab.bench.trials.plan import alone, arm_of
+from lab.bench.trials.runner import Parts, Silent, run_trial
 from lab.errors import LabError
-from lab.experiment.plan import alone, arm_of
-from lab.experiment.runner import Parts, Silent, run_trial
-from lab.model.measured import Trial
-from lab.model.parts import RunningServer, Session, Subject
+from lab.model.measurement import Trial
 from lab.model.plan import Arm, Load, Plan, Slot
+from lab.model.protocols import RunningServer, Session, Subject
 from lab.model.runtime import Runtime, Variables
-from lab.probes.cpu import CpuProbe
-from lab.runs.environment import Cores
-from lab.system import temporary
 
 PROFILE = "safety"
 """The profile that `lab ab` serves an application with where nobody says."""

@@ -14,18 +14,18 @@ from statistics import geometric_mean
 
 from benchmarks.selftest.cases import WARMUP
 from benchmarks.selftest.result import EffectResult
-from lab import profiles
 from lab.analysis.observations import observe
 from lab.analysis.stats import paired
-from lab.experiment.conduct import real_parts
-from lab.experiment.plan import arm_of
-from lab.experiment.runner import Silent, run
-from lab.generators.process import EngineGenerator
-from lab.model.measured import Run, Trial
+from lab.bench import profiles
+from lab.bench.load.process import EngineGenerator
+from lab.bench.store.environment import Cores
+from lab.bench.trials.conduct import real_parts
+from lab.bench.trials.plan import arm_of
+from lab.bench.trials.runner import Silent, run
+from lab.model.measurement import Run, Trial
 from lab.model.plan import Load, Plan
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.runs.environment import Cores
 
 BOUNDS = "bounds"
 """Its name on the command line."""

@@ -11,11 +11,11 @@ import enum
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab import profiles
 from lab.analysis.gates.machine import MACHINE
 from lab.analysis.gates.network import QUANTISED
 from lab.analysis.gates.replies import ERRORS, STARVATION
-from lab.experiment.plan import alone, arm_of
+from lab.bench import profiles
+from lab.bench.trials.plan import alone, arm_of
 from lab.model.plan import Load, Plan
 from lab.model.profile import Profile
 from lab.model.request import Expectation

@@ -13,14 +13,14 @@ from benchmarks.selftest.cases import DONE, FEW, WARMUP, planted
 from benchmarks.selftest.result import EffectResult
 from lab.analysis.compare import compare, own
 from lab.analysis.summary import Summary, summarise
-from lab.experiment.conduct import real_parts
-from lab.experiment.plan import arm_of
-from lab.experiment.runner import Silent, run
-from lab.generators.process import EngineGenerator
+from lab.bench.load.process import EngineGenerator
+from lab.bench.store.environment import Cores
+from lab.bench.trials.conduct import real_parts
+from lab.bench.trials.plan import arm_of
+from lab.bench.trials.runner import Silent, run
 from lab.model.comparison import Verdict
-from lab.model.measured import Run, Trial
+from lab.model.measurement import Run, Trial
 from lab.model.plan import Plan
-from lab.runs.environment import Cores
 
 METRIC = "cpu"
 """CPU per request: throughput moves with whatever else the machine does."""

@@ -14,7 +14,7 @@ from lab.analysis.metrics import derive
 from lab.analysis.observations import observed
 from lab.errors import log_lines
 from lab.model.finding import Finding
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.plan import Plan
 
 NOT_MADE = "no trial"

@@ -75,7 +75,7 @@ class EffectResult:
 
 @dataclass(frozen=True, slots=True)
 class SelfTestResult:
-    """A whole self-test; `lab.runs.folder.read_json` reads it from its file."""
+    """A whole self-test; `lab.bench.store.folder.read_json` reads it from its file."""
 
     FORMAT: ClassVar[int] = 1
     """1: the first."""
@@ -84,7 +84,7 @@ class SelfTestResult:
     format: int
     quick: bool
     machine: Mapping[str, Any]
-    """CPU, kernel and Python of `lab.runs.environment`."""
+    """CPU, kernel and Python of `lab.bench.store.environment`."""
     cases: tuple[CaseResult, ...]
     effects: tuple[EffectResult, ...] = ()
 

@@ -23,16 +23,16 @@ from benchmarks.selftest.judging import case_result
 from benchmarks.selftest.result import EffectResult, SelfTestResult
 from benchmarks.selftest.show import show
 from benchmarks.selftest.surroundings import lossy, lossy_problem, strangers
+from lab.bench.load.process import EngineGenerator
+from lab.bench.machine.temporary import swept
+from lab.bench.store import environment
+from lab.bench.store.environment import Cores
+from lab.bench.store.folder import write_json
+from lab.bench.trials.conduct import real_parts
+from lab.bench.trials.runner import Silent, run
 from lab.errors import UsageError
-from lab.experiment.conduct import real_parts
-from lab.experiment.runner import Silent, run
-from lab.generators.process import EngineGenerator
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.plan import Plan
-from lab.runs import environment
-from lab.runs.environment import Cores
-from lab.runs.folder import write_json
-from lab.system.temporary import swept
 
 TRIALS, TRIALS_QUICK = 10, 2
 """Trials of each case; nine of ten is the goal, and two show that everything works."""

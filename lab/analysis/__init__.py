@@ -1,1 +1,1 @@
-"""What the trials mean: metrics, gates, comparisons, the summary. Nothing here does I/O."""
+"""From trials to conclusions: metrics, gates, causes, comparisons. No I/O."""

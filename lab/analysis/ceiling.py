@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from lab.analysis.gates.common import at_limit
 from lab.analysis.observations import Observation
+from lab.analysis.warning import SharedCeiling
 from lab.model.plan import Plan
-from lab.model.warning import SharedCeiling
 
 LEAST_PROFILES = 3
 """Two that come out the same are chance often enough."""

@@ -13,9 +13,9 @@ import statistics
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab.dialects.difference import difference
+from lab.config.difference import difference
 from lab.errors import LabError
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.nested import flatten, steady
 from lab.model.profile import Profile
 from lab.model.request import Expectation

@@ -27,14 +27,14 @@ from lab.analysis.limits import limits, no_effect, silent
 from lab.analysis.machine import facts, network
 from lab.analysis.opening import opening
 from lab.analysis.summary import Summary
-from lab.analysis.swept import on_one_core
+from lab.analysis.sweep_values import on_one_core
 from lab.analysis.thresholds import Threshold
 from lab.analysis.undecided import left_early, levels, outlook, undecided
-from lab.dialects.difference import Difference, difference
+from lab.analysis.warning import Noise, RunWarning
+from lab.config.difference import Difference, difference
 from lab.model.comparison import Comparison, Verdict
 from lab.model.metric import shown
 from lab.model.plan import Plan
-from lab.model.warning import Noise, RunWarning
 
 
 def conclude(summary: Summary, thresholds: Sequence[Threshold] | None = None) -> Conclusion:

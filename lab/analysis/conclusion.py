@@ -20,10 +20,10 @@ from lab.analysis.machine import Facts, Network
 from lab.analysis.opening import Opening
 from lab.analysis.summary import Summary, Tally
 from lab.analysis.undecided import Outlook, Undecided
-from lab.dialects.difference import Difference
+from lab.analysis.warning import RunWarning
+from lab.config.difference import Difference
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
-from lab.model.warning import RunWarning
 from lab.model.workload import Wire
 
 

@@ -20,7 +20,7 @@ from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.model.comparison import Comparison, Verdict
 from lab.model.diagnosis import Cause, Diagnosis, Standing
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.plan import Better, CounterRun, Role
 
 

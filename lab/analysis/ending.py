@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from lab.analysis import swept
+from lab.analysis import sweep_values
 from lab.analysis.compare import LEAST_FLOOR, differs
 from lab.analysis.health import HEADLINE
 from lab.analysis.judging import (
@@ -22,7 +22,7 @@ from lab.analysis.judging import (
 from lab.analysis.looks import ended_early
 from lab.analysis.summary import Summary
 from lab.model.comparison import Comparison, Estimate
-from lab.model.measured import Run
+from lab.model.measurement import Run
 
 METRICS = ("cpu", "throughput", "p99", "memory")
 """One of which decides where there are no limits."""
@@ -60,7 +60,7 @@ def exit_status(found: Sequence[Summary], judgements: Sequence[Judgement]) -> in
     Of two versions a noise check that fails for want of blocks makes none by itself: what is
     decided needs no quieter machine.
     """
-    status = exit_code(judgements, swept.exit_code(found))
+    status = exit_code(judgements, sweep_values.exit_code(found))
     of_versions = found[0].run.plan.deciding is not None
     if status != UNJUDGED or not of_versions or any(map(_unlike, found)):
         return status

@@ -10,7 +10,7 @@ from lab.analysis.gates.common import generator_may_grow
 from lab.analysis.summary import Row, Summary, Tally
 from lab.model.comparison import MayBe
 from lab.model.finding import Finding, Gate
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.workload import Wire
 
 RETRIED = 0.01

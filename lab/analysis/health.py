@@ -13,10 +13,7 @@ from dataclasses import dataclass
 from lab.analysis.compare import differs, reach
 from lab.analysis.observations import Observation
 from lab.analysis.stats import blocks_for_half_width, half_width
-from lab.model.comparison import Comparison, Estimate
-from lab.model.measured import Failure, Run
-from lab.model.plan import Plan
-from lab.model.warning import (
+from lab.analysis.warning import (
     EndedEarly,
     Failing,
     NeverStarted,
@@ -26,6 +23,9 @@ from lab.model.warning import (
     NothingCompared,
     RunWarning,
 )
+from lab.model.comparison import Comparison, Estimate
+from lab.model.measurement import Failure, Run
+from lab.model.plan import Plan
 
 BROKEN = 0.5
 """Share of failed trials from which a server is broken: what is left is not its usual self."""

@@ -20,7 +20,7 @@ from lab.analysis.compare import LEAST_FLOOR, Side, compare, floor, own, second
 from lab.analysis.observations import Observation
 from lab.analysis.stats import CONFIDENCE
 from lab.model.comparison import Comparison
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.plan import Plan
 
 EARLY = 0.995

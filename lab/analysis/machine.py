@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.nested import flatten
 
 FACTS = (

@@ -17,7 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from lab.model.measured import Trial, Window
+from lab.model.measurement import Trial, Window
 from lab.model.metric import METRICS
 from lab.model.plan import Load
 

@@ -9,7 +9,7 @@ from lab.analysis.gates import judge
 from lab.analysis.gates.effect import Counts, swept
 from lab.analysis.metrics import derive
 from lab.model.finding import Finding, Whose
-from lab.model.measured import Run, Trial
+from lab.model.measurement import Run, Trial
 from lab.model.metric import followers
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lab.analysis.summary import Summary, summarise
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.plan import Arm
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 
 from lab.analysis.metrics import replies_while_probed
 from lab.analysis.observations import Observation
+from lab.analysis.warning import OtherWork
 from lab.model.metric import Of, followers, made_of
 from lab.model.plan import Plan
-from lab.model.warning import OtherWork
 
 ALIKE = 1.2
 """Ratio up to which work is the same: blocks of some KiB, and the window's edges, move a reading by

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lab.analysis.application import applications, is_wsgi
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import own, reach
 from lab.analysis.confirm import diagnoses
@@ -31,17 +32,16 @@ from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import merged, merged_latency, quantile
 from lab.analysis.observations import Observation, observe
 from lab.analysis.same_work import different_work
-from lab.analysis.served import applications, is_wsgi
+from lab.analysis.warning import RunWarning
 from lab.lint.rules import inert
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
 from lab.model.finding import Finding, Gate
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.metric import METRICS, Metric, Only, with_ratio
 from lab.model.plan import Plan, Role
 from lab.model.profile import Profile
 from lab.model.request import labels
-from lab.model.warning import RunWarning
 
 
 @dataclass(frozen=True, slots=True)

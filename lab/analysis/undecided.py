@@ -11,7 +11,7 @@ from lab.analysis.looks import EARLY, SMALL, settled
 from lab.analysis.stats import CONFIDENCE, blocks_to_decide, half_width
 from lab.analysis.summary import Summary
 from lab.model.comparison import Comparison, Verdict
-from lab.model.measured import Run
+from lab.model.measurement import Run
 
 MOST_MORE = 2.0
 """More time is offered for steps that need at most so many times the blocks that were made."""

@@ -1,4 +1,4 @@
-"""The `lab` command: one of the two doors to the experiment (the other is Locust)."""
+"""The `lab` command: a module or a folder for each subcommand."""
 
 from __future__ import annotations
 

@@ -9,21 +9,21 @@ from typing import Any
 import click
 from rich.text import Text
 
-from lab.cli.noise import lines
-from lab.cli.options import each_of
-from lab.cli.parsed import duration
+from lab.bench.store import fitness
+from lab.bench.store.encoding import encode
+from lab.bench.trials.conduct import DEFAULT
+from lab.bench.trials.minutes import least_minutes
+from lab.bench.trials.noise import sensitivity
+from lab.bench.trials.plan import OVERHEAD
+from lab.cli.ab.noise import lines
+from lab.cli.options import Asked, understand
+from lab.cli.options.decorators import each_of
 from lab.cli.run import made
+from lab.cli.types import duration
 from lab.errors import UsageError
-from lab.experiment.conduct import DEFAULT
-from lab.experiment.minutes import least_minutes
-from lab.experiment.noise import sensitivity
-from lab.experiment.plan import OVERHEAD
-from lab.options import Asked, understand
 from lab.report.console import Console
 from lab.report.edge import say, say_json
 from lab.report.terminal import columns
-from lab.runs import fitness
-from lab.runs.as_json import encode
 
 MARKS = {"ok": ("ok", ""), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 """Level of a finding -> its word and its colour."""

@@ -13,11 +13,11 @@ from contextlib import suppress
 import click
 from click.exceptions import NoArgsIsHelpError
 
+from lab.bench.machine import project
+from lab.cli.broken_pipe import forget_what_nobody_reads
 from lab.cli.interrupts import interruptible
-from lab.cli.unread import forget_what_nobody_reads
 from lab.errors import LabError, UsageError
 from lab.report.edge import guard_streams, say
-from lab.system import project
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
 """How an output ends early: the reader of standard error has gone, or a disk is full."""
@@ -100,17 +100,17 @@ def _said(error: click.ClickException) -> str:
 
 
 COMMANDS = {
-    "ab": "ab",
+    "ab": "ab.command",
     "check": "check",
     "compare": "report",
-    "lint": "lint",
+    "lint": "lint.command",
     "list": "listing",
-    "migrate": "migrate",
+    "migrate": "migrate.command",
     "report": "report",
     "run": "run",
     "show": "show",
-    "stress": "stress",
-    "tune": "tune",
+    "stress": "stress.command",
+    "tune": "tune.command",
 }
 """Command -> the module beside this one that has it, as NAME_command."""
 

@@ -2,7 +2,7 @@
 Ctrl-C, SIGTERM and a closed terminal end a run in order: server stopped, finished trials kept.
 
 SIGKILL cannot be caught; then the guard of each server sees its pipe close and kills its tree, and
-the sweeper (`lab.system.sweeper`) removes the trial's folder.
+the sweeper (`lab.bench.machine.sweeper`) removes the trial's folder.
 """
 
 from __future__ import annotations

@@ -7,16 +7,16 @@ from textwrap import wrap
 
 import click
 
-from lab import profiles, workloads
+from lab.bench import profiles, workloads
+from lab.bench.machine import project
+from lab.bench.profiles.backing import find, missing, read
+from lab.bench.store.effects import effects
+from lab.bench.store.encoding import encode
+from lab.bench.trials.available import Installed, look_at_all, version_number
 from lab.errors import WorkloadError
-from lab.experiment.available import Installed, look_at_all, version_number
 from lab.model.comparison import Estimate
-from lab.profiles.backing import find, missing, read
 from lab.report.edge import page_width, say, say_json
 from lab.report.numbers import centre
-from lab.runs.as_json import encode
-from lab.runs.effects import effects
-from lab.system import project
 
 LADDER = "Ladder, each against the one above it"
 LINES = "Reference lines, what a server itself needs"

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from lab.cli.parsed import Parsed
+from lab.cli.types import Parsed
 from lab.errors import FileError, UsageError
 from lab.model.wording import in_a_line
 

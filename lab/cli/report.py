@@ -15,11 +15,12 @@ from lab.analysis.health import gravest
 from lab.analysis.judging import exit_code, judge_across
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
+from lab.analysis.sweep import RunConclusion, conclude_run
 from lab.analysis.thresholds import check, parse
-from lab.analysis.together import RunConclusion, conclude_run
-from lab.cli.options import FOLDER, offered
+from lab.bench.store.folder import find_run, read_run, write_text
+from lab.cli.options.decorators import FOLDER, offered
 from lab.cli.outputs import OUTPUT
-from lab.cli.parsed import NAME
+from lab.cli.types import NAME
 from lab.errors import UsageError
 from lab.report import across as across_report
 from lab.report import markdown, opening, summary_json
@@ -27,7 +28,6 @@ from lab.report.edge import say, say_json
 from lab.report.sweep import WHOLE, documents
 from lab.report.tables import Document
 from lab.report.thresholds import lines
-from lab.runs.folder import find_run, read_run, write_text
 
 RESULTS = click.option(
     "--results",

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from lab.cli.options import every_option, named_profiles
+from lab.bench.load.ab import AbGenerator
+from lab.bench.load.process import EngineGenerator
+from lab.bench.trials.conduct import Options, Outcome, Prepared, conduct
+from lab.bench.trials.progress import Progress
+from lab.cli.options import Asked, Understood, carry_out, understand
+from lab.cli.options.decorators import every_option, named_profiles
 from lab.cli.report import FULL, judged, show
-from lab.experiment.conduct import Options, Outcome, Prepared, conduct
-from lab.experiment.progress import Progress
-from lab.generators.ab import AbGenerator
-from lab.generators.process import EngineGenerator
-from lab.model.parts import Generator
-from lab.options import Asked, Understood, carry_out, understand
+from lab.model.protocols import Generator
 from lab.report.console import Console
 from lab.report.edge import say
 from lab.report.files import files

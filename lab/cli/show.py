@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from lab import profiles
-from lab.cli.options import offered
-from lab.cli.parsed import NAME
-from lab.options import runtime, with_copy
+from lab.bench import profiles
+from lab.cli.options import runtime, with_copy
+from lab.cli.options.decorators import offered
+from lab.cli.types import NAME
 from lab.report.edge import say
 
 

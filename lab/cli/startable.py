@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from lab.dialects.command import is_command
+from lab.bench.machine import temporary
+from lab.bench.machine.runtime import runtime_of
+from lab.bench.trials.available import look
+from lab.cli.migrate.migration import Migrated
+from lab.cli.options import Asked, application
+from lab.cli.options.runtime import SET_BY_THE_LAB
+from lab.config.command import is_command
 from lab.errors import ProfileError
-from lab.experiment.available import look
-from lab.migrate.migrated import Migrated
-from lab.options import Asked, application
-from lab.options.runtime import SET_BY_THE_LAB
-from lab.system import temporary
-from lab.system.runtime import runtime_of
 
 
 def startable(found: Migrated, name: str, asked: Asked, folder: Path) -> Asked:

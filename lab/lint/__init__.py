@@ -1,1 +1,1 @@
-"""What is wrong with a configuration: rules, what they find, what mends it. Nothing is started."""
+"""Rules about configurations, with an example, a source and a fix for each."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields
 
-from lab import dialects
-from lab.dialects.config import Config
-from lab.dialects.edits import Edit
-from lab.dialects.spot import Setting, Spot
-from lab.dialects.steps import Drop, Put, Rename, Step
+from lab.config import servers
+from lab.config.configuration import Config
+from lab.config.edits import Edit
+from lab.config.spot import Setting, Spot
+from lab.config.steps import Drop, Put, Rename, Step
 from lab.lint.flaw import WHY, Fix, Flaw, Severity
 from lab.lint.suppress import Suppression
 
@@ -109,5 +109,5 @@ class Case(Config):
 
     def put(self, option: str, value: str) -> Put:
         """Return the step that sets an option to what is written so."""
-        dialect = next(each for each in dialects.every() if each.name == self.server)
+        dialect = next(each for each in servers.every() if each.name == self.server)
         return Put(option, dialect.plain(value))

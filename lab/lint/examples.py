@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lab import dialects
-from lab.dialects.config import Config, Known
+from lab.config import servers
+from lab.config.configuration import Config, Known
 
 MUCH = Known(
     container=True,
@@ -43,7 +43,7 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
         text: The whole file; of uWSGI without any section, what stands below `[uwsgi]`.
         known: What is known besides; without it, what makes the rule speak.
     """
-    dialect = dialects.of_code(code)
+    dialect = servers.of_code(code)
     path = Path(dialect.file)
     sections = any(line.lstrip("\ufeff \t").startswith("[") for line in text.splitlines())
     whole = text if code[:2] != "UW" or sections else f"[uwsgi]\n{text}"

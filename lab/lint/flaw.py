@@ -6,9 +6,9 @@ import enum
 import re
 from dataclasses import dataclass
 
-from lab.dialects.edits import Edit
-from lab.dialects.spot import Spot
-from lab.dialects.steps import Step
+from lab.config.edits import Edit
+from lab.config.spot import Spot
+from lab.config.steps import Step
 
 WHY = "{why}"
 """In a message: what the rule says of all that it finds."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab.dialects.config import Config
-from lab.dialects.spot import Spot
-from lab.dialects.templates import filled
+from lab.config.configuration import Config
+from lab.config.spot import Spot
+from lab.config.templates import filled
 from lab.lint.case import Case
 from lab.lint.flaw import Flaw
 from lab.lint.rules import flaws

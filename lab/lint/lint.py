@@ -14,20 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from lab import dialects
-from lab.dialects import STDIN
-from lab.dialects.config import Config, Known
-from lab.dialects.dialect import Dialect
-from lab.dialects.edits import applied
-from lab.dialects.files import (
-    LARGEST,
-    UnreadableError,
-    check_nesting,
-    check_size,
-    read_bytes,
-)
-from lab.dialects.same import same
-from lab.dialects.templates import CONFLICT, CONTROL
+from lab.config import servers
+from lab.config.configuration import Config, Known
+from lab.config.edits import applied
+from lab.config.equality import same
+from lab.config.files import LARGEST, UnreadableError, check_nesting, check_size, read_bytes
+from lab.config.server import Dialect
+from lab.config.servers import STDIN
+from lab.config.templates import CONFLICT, CONTROL
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
 from lab.lint.judge import Chosen, judged
@@ -45,7 +39,7 @@ ONE_BY_ONE = 100
 BUILD = re.compile(r"^[ \t]*(main_plugin|embedded_plugins|bin_name)[ \t]*=", re.MULTILINE)
 """What only a profile for uwsgiconfig.py has."""
 
-BY_COMMAND = {each.program: each for each in dialects.every() if each.reads_command}
+BY_COMMAND = {each.program: each for each in servers.every() if each.reads_command}
 """Program -> its dialect, where its command is what is read."""
 
 NO_FILES = frozenset({STDIN, *map(Path, BY_COMMAND)})
@@ -148,7 +142,7 @@ def linted(
         ProfileError: It is none that is judged, such as a template.
     """
     path = config.file
-    _check_text(path, config.texts[path], dialects.of_file(path))
+    _check_text(path, config.texts[path], servers.of_file(path))
     chosen = _with_project(path, Chosen(select, ignore))
     return Linted(config, judged(config, chosen, every=every), {})
 
@@ -213,7 +207,7 @@ def _no_file(words: Sequence[str]) -> str:
     """Return what a name is that is none of a file's, and what to do."""
     if not words:
         return "is no file but a pipe, a socket or a device: write it to a file, and name that"
-    dialect = dialects.of_command(words)
+    dialect = servers.of_command(words)
     if dialect is None:
         return "there is no such file"
     form, server = dialect.file, dialect.program
@@ -233,15 +227,15 @@ def _missing(file: str) -> str:
 
 
 def _read(path: Path, known: Known) -> Config:
-    named = dialects.of_file(path)
+    named = servers.of_file(path)
     try:
         text = known.text(path, named.largest if named else LARGEST)
     except UnreadableError as error:
         raise ProfileError(path, str(error), error.line) from None
-    dialect = named or dialects.of_file(path, text)
+    dialect = named or servers.of_file(path, text)
     _check_text(path, text, dialect)
     if dialect is None:
-        every = (end for each in dialects.every() for end in each.endings)
+        every = (end for each in servers.every() for end in each.endings)
         kinds = ", ".join(end for end in every if end.startswith("."))
         hint = "or of any name with a line [uwsgi]"
         raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")

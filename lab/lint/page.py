@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 
-from lab.dialects.uwsgi.table import uwsgi_options
+from lab.config.uwsgi.table import uwsgi_options
 from lab.lint.examples import example
 from lab.lint.flaw import Flaw
 from lab.lint.judge import judged

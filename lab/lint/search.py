@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from lab import dialects
-from lab.dialects.dialect import Dialect
+from lab.config import servers
+from lab.config.server import Dialect
 from lab.errors import ProfileError
 
 FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__"})
@@ -29,7 +29,7 @@ def configurations(folder: Path) -> Iterator[Path]:
     Raises:
         ProfileError: There are folders deeper in it than `DEEPEST`.
     """
-    searched = [each for each in dialects.every() if each.called]
+    searched = [each for each in servers.every() if each.called]
     waiting = [(folder, 0)]
     while waiting:
         here, depth = waiting.pop()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from lab.dialects.spot import Spot
+from lab.config.spot import Spot
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
 

@@ -1,5 +1,5 @@
 """
-The other door: the same experiment from inside Locust.
+The same comparison inside Locust: its load shape, its users, its tab.
 
 `loadtests/compare.py` subclasses the two classes below, and that is all it takes: Locust finds a
 user class and a load shape, and the listeners that are registered here do the rest. Locust

@@ -1,5 +1,5 @@
 """
-The table of options (`lab.options`) on Locust's command line and in its web form.
+The table of options (`lab.cli.options`) on Locust's command line and in its web form.
 
 Locust has a `--profile` of its own, which groups test runs; ours is `--profiles`. The form hands
 over text whatever an option's type is, so that nothing is text of no length, and what was given is
@@ -19,13 +19,13 @@ from typing import Any
 from locust import events
 from werkzeug.datastructures import MultiDict
 
-from lab import profiles
 from lab.analysis.thresholds import check
+from lab.bench import profiles
+from lab.bench.trials.available import available
+from lab.bench.trials.rates import check_units
+from lab.cli.options import OPTIONS, Asked, Kind, Option, application, understand
 from lab.errors import UsageError
-from lab.experiment.available import available
-from lab.experiment.rates import check_units
 from lab.locust.running import running_server
-from lab.options import OPTIONS, Asked, Kind, Option, application, understand
 
 ANSWERS = {"yes": True, "no": False}
 """What may stand after an option that has an opposite, and what the form offers for it."""

@@ -16,20 +16,20 @@ from geventhttpclient.response import HTTPConnectionClosed
 from locust.contrib.fasthttp import FastHttpSession, LocustBadStatusCode
 from locust.event import EventHook
 
-from lab.generators.connections import BACK_OFF, FAILURES
-from lab.generators.descriptors import allow_descriptors
-from lab.generators.engine import UNLIMITED
-from lab.generators.histogram import bucket
-from lab.generators.judge import Judge
-from lab.generators.recorder import Recorder
-from lab.generators.setup import Setup
-from lab.model.measured import Window
+from lab.bench.load.connections import BACK_OFF, FAILURES
+from lab.bench.load.descriptors import allow_descriptors
+from lab.bench.load.engine import UNLIMITED
+from lab.bench.load.histogram import bucket
+from lab.bench.load.judge import Judge
+from lab.bench.load.recorder import Recorder
+from lab.bench.load.setup import Setup
+from lab.model.measurement import Window
 from lab.model.plan import Load
 from lab.model.wording import shown
 
 
 class FastHttpClients:
-    """A closed loop with the interface of `lab.generators.engine.Engine`; it drives itself."""
+    """A closed loop with the interface of `lab.bench.load.engine.Engine`; it drives itself."""
 
     def __init__(self, setup: Setup, failed: Callable[[Any], None]) -> None:
         """Begin with no connection; *failed* is called with a greenlet that ended by an error."""
@@ -159,7 +159,7 @@ def _session(url: str, load: Load, recorder: Recorder) -> FastHttpSession:
 
 
 def _failure(error: BaseException) -> str:
-    """Return the class of a request's *error*; see `lab.model.measured.Window.errors`."""
+    """Return the class of a request's *error*; see `lab.model.measurement.Window.errors`."""
     error = getattr(error, "original", error)  # of a RetriesExceeded, which a timeout becomes
     if isinstance(error, (TimeoutError, gevent.Timeout)):
         return "timeout"

@@ -22,16 +22,16 @@ import gevent
 from locust import events
 from locust.runners import MasterRunner, Runner, WorkerRunner
 
+from lab.bench.load.codec import encode_window
+from lab.bench.load.connections import SCAN_EVERY
+from lab.bench.load.engine import Engine
+from lab.bench.load.setup import decode_setup
+from lab.bench.trials.hosts import Location, count_clients_side, describe, location
 from lab.errors import LabError
-from lab.experiment.hosts import Location, count_clients_side, describe, location
-from lab.generators.codec import encode_window
-from lab.generators.connections import SCAN_EVERY
-from lab.generators.engine import Engine
-from lab.generators.setup import decode_setup
 from lab.locust.clients import FastHttpClients
-from lab.model.measured import Window
-from lab.model.parts import Stop
+from lab.model.measurement import Window
 from lab.model.plan import Load
+from lab.model.protocols import Stop
 
 ORDER = "lab-order"
 """Message from the one who runs the plan to every worker: {"op": ..., "number": ..., "lease": ...,

@@ -17,7 +17,7 @@ from locust import stats as locust_stats
 from locust.runners import Runner
 from locust.stats import PERCENTILES_TO_REPORT, RequestStats, StatsCSV, StatsEntry, StatsError
 
-from lab.model.measured import Window
+from lab.model.measurement import Window
 
 
 class ProfileEntry(StatsEntry):

@@ -1,4 +1,4 @@
-"""Locust's workers as one generator: `lab.model.parts.Generator`, spoken over Locust's messages."""
+"""Locust's workers as one `lab.model.protocols.Generator`, over Locust's messages."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Any
 
 from locust.runners import STATE_MISSING, LocalRunner, MasterRunner, Runner
 
+from lab.bench.load.child import WARM_UP_CONNECTIONS, WARM_UP_GRACE
+from lab.bench.load.codec import decode_window
+from lab.bench.load.process import longest_count
+from lab.bench.load.setup import Setup
+from lab.bench.trials.hosts import location
+from lab.cli.options import CLIENTS
 from lab.errors import GeneratorError, UsageError, WorkersChangedError
-from lab.experiment.hosts import location
-from lab.generators.child import WARM_UP_CONNECTIONS, WARM_UP_GRACE
-from lab.generators.codec import decode_window
-from lab.generators.process import longest_count
-from lab.generators.setup import Setup
 from lab.locust.crew import ANSWER, ORDER, Answer
-from lab.model.measured import Window
-from lab.model.parts import Endpoint
+from lab.model.measurement import Window
 from lab.model.plan import Load
+from lab.model.protocols import Endpoint
 from lab.model.workload import Workload
-from lab.options import CLIENTS
 
 PATIENCE = 10.0
 """Seconds in which every worker must answer an order."""
@@ -60,7 +60,7 @@ class LocustGenerator:
         Load with *client*, and with the workers that are connected now.
 
         Args:
-            client: One of `lab.options.CLIENTS`.
+            client: One of `lab.cli.options.CLIENTS`.
             same: Whether another set of workers ends the test, from now on.
         """
         self._client = client
@@ -74,7 +74,7 @@ class LocustGenerator:
         return f"locust{client}{workers}"
 
     def hosts(self, address: str) -> dict[str, dict[str, Any]]:
-        """See `lab.model.parts.Generator.hosts`."""
+        """See `lab.model.protocols.Generator.hosts`."""
         self._names = {}
         answers = self.order("describe", address=address)
         here, found = location(), dict[str, dict[str, Any]]()
@@ -98,7 +98,7 @@ class LocustGenerator:
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
     ) -> Iterator[LocustSession]:
         """
-        See `lab.model.parts.Generator.session`.
+        See `lab.model.protocols.Generator.session`.
 
         Raises:
             WorkersChangedError: A worker of the first session has ended, or one is new.
@@ -245,7 +245,7 @@ def _check(workers: list[Answer], endpoint: Endpoint, load: Load) -> None:
 
 
 class LocustSession:
-    """See `lab.model.parts.Session`."""
+    """See `lab.model.protocols.Session`."""
 
     def __init__(self, generator: LocustGenerator, load: Load, workers: list[Answer]) -> None:
         self._generator = generator
@@ -260,7 +260,7 @@ class LocustSession:
         """Whether none of them is on this machine."""
 
     def warm_up(self, seconds: float, requests: int) -> None:
-        """See `lab.model.parts.Session.warm_up`."""
+        """See `lab.model.protocols.Session.warm_up`."""
         counted = self._load.requests is not None
         connections = WARM_UP_CONNECTIONS if counted else None
         self._generator.order("resume", lasts=seconds, connections=connections)
@@ -274,7 +274,7 @@ class LocustSession:
             self._generator.order("drain", self._load.timeout + PATIENCE)
 
     def measure(self, seconds: float) -> tuple[Window, ...]:
-        """See `lab.model.parts.Session.measure`."""
+        """See `lab.model.protocols.Session.measure`."""
         if self._load.requests is not None:
             patience = longest_count(self._load) + PATIENCE
             opened: list[Answer] = []

@@ -18,12 +18,12 @@ from lab.analysis.conclude import conclude
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.points import summaries
 from lab.analysis.summary import Row, Step, Summary
-from lab.analysis.together import conclude_run
-from lab.experiment.conduct import Outcome, Prepared
-from lab.experiment.plan import named
-from lab.experiment.progress import Course
+from lab.analysis.sweep import conclude_run
+from lab.bench.trials.conduct import Outcome, Prepared
+from lab.bench.trials.plan import named
+from lab.bench.trials.progress import Course
 from lab.model.comparison import Comparison, Departure
-from lab.model.measured import Run, Trial
+from lab.model.measurement import Run, Trial
 from lab.model.metric import METRICS, shown
 from lab.model.plan import CounterRun, Load, Plan, Role, Slot
 from lab.model.wording import counted
@@ -87,7 +87,7 @@ class Lookout(Generic[T]):
 
 
 class Live:
-    """One comparison, which is told what `lab.experiment.runner.Observer` is told."""
+    """One comparison, which is told what `lab.bench.trials.runner.Observer` is told."""
 
     def __init__(self, prepared: Prepared, command: Sequence[str], generator: str) -> None:
         """

@@ -7,14 +7,14 @@ from dataclasses import replace
 from http.client import HTTPException
 from urllib.parse import urlsplit
 
+from lab.bench.servers.fetch import LongReplyError, SlowReplyError, fetch
+from lab.bench.servers.readiness import describe, satisfies
+from lab.bench.trials.replies import REPLIES, settled
+from lab.cli.options import Asked, of_running_server
 from lab.errors import UsageError
-from lab.experiment.replies import REPLIES, settled
-from lab.model.parts import Endpoint
+from lab.model.protocols import Endpoint
 from lab.model.request import HOST, Request
 from lab.model.workload import Workload
-from lab.options import Asked, of_running_server
-from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
-from lab.servers.readiness import describe, satisfies
 
 PATH = "/9000"
 """What is asked for where nothing else is said."""

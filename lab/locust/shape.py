@@ -21,10 +21,11 @@ from locust import LoadTestShape, events
 from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 
+from lab.bench.trials.announcement import varying
+from lab.bench.trials.conduct import SUSTAINED, Options, Outcome, Prepared, conduct
+from lab.bench.trials.rates import Rate
+from lab.cli.options import Asked, Understood, carry_out, understand
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
-from lab.experiment.announcement import varying
-from lab.experiment.conduct import SUSTAINED, Options, Outcome, Prepared, conduct
-from lab.experiment.rates import Rate
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
 from lab.locust.arguments import asks_for_running_server, given, refuse_early
@@ -35,11 +36,10 @@ from lab.locust.running import running_server
 from lab.locust.web import Pages
 from lab.model.comparison import Departure
 from lab.model.finding import Finding
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.plan import CounterRun, Plan, Slot
 from lab.model.runtime import LOOPBACK
 from lab.model.wording import visible
-from lab.options import Asked, Understood, carry_out, understand
 from lab.report import terminal
 from lab.report.console import Console
 from lab.report.edge import guard_streams, say
@@ -216,7 +216,7 @@ def _rate_of_running_server(rates: Sequence[Rate]) -> float:
 
 
 class _Rows:
-    """Shows a run in Locust's statistics, and to *live*: see `lab.experiment.runner.Observer`."""
+    """Shows a run in Locust's statistics, and to *live*: see `lab.bench.trials.runner.Observer`."""
 
     def __init__(self, environment: Any, names: Sequence[str], live: Live | None) -> None:
         self._environment = environment

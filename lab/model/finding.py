@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 
 
 class Whose(enum.StrEnum):

@@ -1,1 +1,1 @@
-"""A summary as text: for a terminal, as Markdown, as JSON; the same bytes for the same run."""
+"""Conclusions as text and pictures: terminal, Markdown, HTML, JSON, SVG."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.analysis.conclusion import Conclusion
-from lab.analysis.together import SweepConclusion
+from lab.analysis.sweep import SweepConclusion
 from lab.model.wording import counted
 from lab.report.headline import same_twice
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import matplotlib as mpl
 
 from lab.analysis.conclusion import Conclusion
-from lab.analysis.together import SweepConclusion
+from lab.analysis.sweep import SweepConclusion
 from lab.report import svg
 from lab.report.plots import cores, forest, percentiles, sweep, trials
 from lab.report.svg import Picture

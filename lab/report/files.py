@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.analysis.together import RunConclusion
+from lab.analysis.sweep import RunConclusion
 from lab.report import html_page, markdown, summary_json, sweep
 
 

@@ -21,8 +21,9 @@ from markupsafe import Markup
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.limits import Limit
 from lab.analysis.summary import Summary
-from lab.analysis.together import SweepConclusion
-from lab.model.measured import Window
+from lab.analysis.sweep import SweepConclusion
+from lab.bench.store.folder import FORMAT, RunHeader, encode_header, encode_trial
+from lab.model.measurement import Window
 from lab.model.metric import METRICS
 from lab.model.nested import flatten
 from lab.model.profile import Profile
@@ -32,7 +33,6 @@ from lab.report.causes import UNEXPLAINED, also, ended, tested
 from lab.report.drawing import load_matplotlib
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import Topic, document
-from lab.runs.folder import FORMAT, RunHeader, encode_header, encode_trial
 
 INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")
 """The end of a ratio, which is not to be broken over two lines."""

@@ -54,7 +54,7 @@ def machine_lines(facts: Facts) -> tuple[str, ...]:
 
 
 def environment_lines(environment: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the same of one environment, as `lab.runs.environment` read it."""
+    """Return the same of one environment, as `lab.bench.store.environment` read it."""
     return machine_lines(facts({"": environment}))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lab.analysis.together import RunConclusion
+from lab.analysis.sweep import RunConclusion
 from lab.model.wording import visible, without_commands
 from lab.report.sweep import documents
 from lab.report.tables import Document, Table

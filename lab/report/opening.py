@@ -16,11 +16,11 @@ from lab.analysis.conclusion import Conclusion, Term
 from lab.analysis.gates.effort import SHARED_CORES
 from lab.analysis.opening import Opening, Told
 from lab.analysis.summary import Summary, Tally
-from lab.analysis.together import RunConclusion, SweepConclusion
+from lab.analysis.sweep import RunConclusion, SweepConclusion
+from lab.analysis.warning import Failing, NeverStarted, NothingCompared
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.metric import METRICS
-from lab.model.warning import Failing, NeverStarted, NothingCompared
 from lab.model.wording import counted
 from lab.report import headline, sweep, tables
 from lab.report.causes import ended, profiles_of

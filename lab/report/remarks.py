@@ -12,7 +12,7 @@ from lab.analysis.looks import EARLY, SMALL
 from lab.analysis.stats import CONFIDENCE
 from lab.analysis.undecided import Outlook, Undecided
 from lab.model.comparison import at_limit
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.metric import METRICS
 from lab.model.plan import SMALLEST, Plan
 from lab.model.wording import counted

@@ -22,7 +22,7 @@ from lab.analysis.judging import Judgement
 from lab.analysis.limits import Limit
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Step, Tally
-from lab.analysis.together import RunConclusion
+from lab.analysis.sweep import RunConclusion
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Diagnosis
 from lab.model.metric import METRICS, Metric

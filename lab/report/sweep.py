@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lab.analysis.together import Differs, RunConclusion, SweepConclusion
+from lab.analysis.sweep import Differs, RunConclusion, SweepConclusion
 from lab.model.metric import METRICS
 from lab.model.wording import counted
 from lab.report import tables

@@ -17,7 +17,7 @@ from lab.analysis.limits import Limit
 from lab.analysis.summary import Part, Row, Step
 from lab.model.comparison import Comparison, Verdict
 from lab.model.finding import Gate
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.metric import METRICS
 from lab.model.plan import Plan
 from lab.report import headline

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lab.analysis.judging import CountSeen, Judged, Judgement, Planned, RatioSeen, Reach, TooFew
 from lab.analysis.stats import CONFIDENCE
+from lab.analysis.sweep import RunConclusion
 from lab.analysis.thresholds import PLANNED, Threshold
-from lab.analysis.together import RunConclusion
 from lab.model.comparison import Estimate
 from lab.model.metric import METRICS
 from lab.report.numbers import percent

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.health import HEADLINE
 from lab.analysis.summary import Summary
-from lab.analysis.together import RunConclusion
+from lab.analysis.sweep import RunConclusion
 from lab.model.comparison import Verdict
 from lab.model.metric import METRICS
 from lab.model.wording import counted

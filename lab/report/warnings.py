@@ -9,9 +9,7 @@ from functools import singledispatch
 from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.looks import STOPPED
 from lab.analysis.same_work import ALIKE
-from lab.model.comparison import Estimate
-from lab.model.metric import METRICS
-from lab.model.warning import (
+from lab.analysis.warning import (
     EndedEarly,
     Failing,
     NeverStarted,
@@ -23,6 +21,8 @@ from lab.model.warning import (
     RunWarning,
     SharedCeiling,
 )
+from lab.model.comparison import Estimate
+from lab.model.metric import METRICS
 from lab.model.wording import counted
 from lab.report.numbers import percent, share
 

@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-from lab.cli.sides import Version
-from lab.system import checkout
+from lab.bench.machine import checkout
+from lab.cli.ab.sides import Version
 from tests.kit.lab_process import run
 
 APP = """\

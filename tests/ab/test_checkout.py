@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
+from lab.bench.machine import checkout
 from lab.errors import UsageError
-from lab.system import checkout
 from tests.ab.test_ab import ab, git
 
 

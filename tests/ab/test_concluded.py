@@ -9,9 +9,9 @@ import pytest
 
 from lab.analysis.judging import FAILED, Judged, Judgement, RatioSeen, Reach
 from lab.analysis.summary import summarise
+from lab.analysis.sweep import conclude_run
 from lab.analysis.thresholds import parse
-from lab.analysis.together import conclude_run
-from lab.cli.concluded import Concluded, PairRun, told_of
+from lab.cli.ab.conclusion import Concluded, PairRun, told_of
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.report import opening, terminal
 from lab.report.versions import as_markdown, no_result

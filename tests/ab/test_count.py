@@ -8,13 +8,13 @@ import sys
 import pytest
 
 from lab.analysis.judging import FAILED
+from lab.bench.servers import counting
+from lab.bench.servers.application import Sought
+from lab.bench.servers.counting import Cost
+from lab.bench.trials import counts
 from lab.errors import LabError, UsageError
-from lab.experiment import counts
 from lab.model.request import Headers, Request
 from lab.model.runtime import OURS
-from lab.servers import counting
-from lab.servers.application import Sought
-from lab.servers.counting import Cost
 
 APP = """\
 import os

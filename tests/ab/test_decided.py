@@ -19,11 +19,11 @@ from lab.analysis.judging import (
     judge_run,
 )
 from lab.analysis.summary import summarise
+from lab.analysis.sweep import conclude_run
 from lab.analysis.thresholds import parse
-from lab.analysis.together import conclude_run
-from lab.experiment.minutes import with_minutes
+from lab.analysis.warning import Noise
+from lab.bench.trials.minutes import with_minutes
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
-from lab.model.warning import Noise
 from tests.kit import builders as make
 
 

@@ -19,10 +19,10 @@ from contextlib import suppress
 
 import pytest
 
-from lab.cli.sides import PATH
+from lab.bench.machine import checkout
+from lab.bench.trials.pair import naming
+from lab.cli.ab.sides import PATH
 from lab.errors import Interrupted, LabError, UsageError
-from lab.experiment.pair import naming
-from lab.system import checkout
 from tests.ab.test_ab import ab, git
 from tests.ab.test_checkout import checked_out, content, repository
 from tests.kit.lab_process import until
@@ -384,7 +384,7 @@ def test_a_list_of_packages_may_name_a_device(tmp_path):
     (tmp_path / "requirements.txt").write_text("-r /dev/zero\n")
     limited = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); "
-        "from lab.system.packages import _made_of; from pathlib import Path; "
+        "from lab.bench.machine.packages import _made_of; from pathlib import Path; "
         "print(_made_of(Path('.'), 'pip install -r requirements.txt'))"
     )
     done = subprocess.run(

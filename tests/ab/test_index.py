@@ -9,8 +9,8 @@ from threading import Thread
 
 import pytest
 
+from lab.bench.machine import packages
 from lab.errors import LabError
-from lab.system import packages
 
 WHEEL = "company-1.0-py3-none-any.whl"
 

@@ -13,10 +13,10 @@ import pytest
 from benchmarks.judges.own import ending
 from lab.analysis.judging import FAILED
 from lab.analysis.summary import summarise
-from lab.cli.noise import lines
-from lab.experiment.minutes import with_minutes
-from lab.experiment.noise import of_metric, pair_of, sensitivity
-from lab.experiment.pair import NEW, OLD
+from lab.bench.trials.minutes import with_minutes
+from lab.bench.trials.noise import of_metric, pair_of, sensitivity
+from lab.bench.trials.pair import NEW, OLD
+from lab.cli.ab.noise import lines
 from lab.model.plan import Role
 from tests.kit import builders as make
 from tests.kit.lab_process import run

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.bench.machine import packages
 from lab.errors import LabError, ResultsError, UsageError
 from lab.model.runtime import Runtime
-from lab.system import packages
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from lab.bench.trials.conduct import prepare
+from lab.cli.options import Asked, application, carry_out, understand
 from lab.errors import UsageError
-from lab.experiment.conduct import prepare
 from lab.model.workload import Transport, Wire
-from lab.options import Asked, application, carry_out, understand
 from tests.kit.lab_process import SITES, SMALL, run
 
 HTTP = (Wire.HTTP, Transport.TCP)

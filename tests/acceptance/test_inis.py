@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
+from lab.bench.servers import adapter
+from lab.bench.servers.fetch import fetch
+from lab.bench.trials.conduct import prepare
+from lab.bench.trials.replies import try_out
 from lab.cli import main
-from lab.experiment.conduct import prepare
-from lab.experiment.replies import try_out
-from lab.options import Asked, application, understand
-from lab.servers import adapter
-from lab.servers.fetch import fetch
+from lab.cli.options import Asked, application, understand
 from tests.kit.lab_process import ROOT
 
 INIS = ROOT / "tests" / "inis"

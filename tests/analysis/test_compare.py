@@ -11,9 +11,9 @@ from lab.analysis.compare import LEAST_FLOOR, below, compare, floor, own, second
 from lab.analysis.observations import Observation, observe
 from lab.analysis.stats import error_of
 from lab.analysis.summary import summarise
-from lab.analysis.together import conclude_run
+from lab.analysis.sweep import conclude_run
 from lab.model.comparison import Comparison, Estimate, Verdict, worded
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.plan import Better, Role, Slot
 from lab.report import markdown, opening, summary_json
 from tests.kit import builders as make

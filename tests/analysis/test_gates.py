@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.gates import GATES, judge
-from lab.model.measured import Failure
+from lab.model.measurement import Failure
 from lab.model.plan import Load
 from lab.model.workload import Transport
 from tests.kit import builders as make

@@ -16,8 +16,8 @@ from lab.analysis.gates.effort import limiting_share
 from lab.analysis.judging import judge_run
 from lab.analysis.looks import settled
 from lab.analysis.summary import summarise
+from lab.analysis.sweep import conclude_run
 from lab.analysis.thresholds import parse
-from lab.analysis.together import conclude_run
 from lab.model.comparison import MayBe, Verdict
 from lab.model.plan import Load
 from lab.report import across as across_report

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from lab import dialects
 from lab.analysis.summary import summarise
+from lab.config import servers
 from lab.lint.rules import inert
 from tests.kit import builders as make
 
@@ -81,7 +81,7 @@ def test_a_report_keeps_what_was_said_before_its_run():
 )
 def test_a_report_reads_options_as_the_linter_does(pairs, processes, at_once, routed):
     """Of two spellings the last counts, and each address of the router has one."""
-    read = dialects.settings(replace(make.profile("x"), options=tuple(pairs)))
+    read = servers.settings(replace(make.profile("x"), options=tuple(pairs)))
     assert (read.processes, read.at_once, read.routed) == (processes, at_once, routed)
 
 
@@ -139,5 +139,5 @@ def test_a_file_of_gunicorn_is_parsed_once(monkeypatch):
     monkeypatch.setattr(ast, "parse", lambda text: parsed.append(text) or parse(text))
     run = ("run", json.dumps(["gunicorn"]))
     profile = replace(started_by("gunicorn"), options=(run, ("c.py", "threads = 31")))
-    assert [dialects.settings(profile).options for _ in range(2)] == [{"threads": 31}] * 2
+    assert [servers.settings(profile).options for _ in range(2)] == [{"threads": 31}] * 2
     assert parsed == ["threads = 31"]

@@ -10,9 +10,9 @@ from lab.analysis import looks, stats
 from lab.analysis.compare import LEAST_FLOOR, own
 from lab.analysis.observations import Observation
 from lab.analysis.summary import summarise
-from lab.experiment.minutes import LOOKS, with_minutes
+from lab.bench.trials.minutes import LOOKS, with_minutes
 from lab.model.comparison import Verdict
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.plan import Role, Slot
 from tests.kit import builders as make
 from tests.kit.said import warned

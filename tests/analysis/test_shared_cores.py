@@ -16,8 +16,8 @@ from lab.analysis.gates.common import at_limit, server_cores
 from lab.analysis.judging import Judged, judge_run
 from lab.analysis.observations import observed
 from lab.analysis.summary import summarise
+from lab.analysis.sweep import conclude_run
 from lab.analysis.thresholds import parse
-from lab.analysis.together import conclude_run
 from lab.model.comparison import Between, Comparison, Verdict
 from lab.model.plan import Better, Load
 from lab.report import html_page, markdown, summary_json, terminal

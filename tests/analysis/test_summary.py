@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lab.analysis.summary import summarise
-from lab.model.measured import Failure
+from lab.model.measurement import Failure
 from lab.model.plan import Load, Role
 from tests.kit import builders as make
 from tests.kit.said import warned

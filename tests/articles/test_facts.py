@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.machine import project
+from lab.bench.profiles.backing import missing, read
+from lab.bench.servers import backing
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.profiles.backing import missing, read
-from lab.servers import backing
-from lab.system import project
 from loadtests.workloads.numbers import DELAY
 from tests.kit.client import ask
 from tests.kit.lab_process import BIN, SITES, until

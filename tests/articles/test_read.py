@@ -10,9 +10,9 @@ import pytest
 import articles
 from articles.claim import Article, Band, Claim, Decision
 from lab.analysis.summary import summarise
+from lab.bench.machine import project
+from lab.bench.store.folder import read_run
 from lab.model.backing import BackingRole, BackingService
-from lab.runs.folder import read_run
-from lab.system import project
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT
 

@@ -15,19 +15,19 @@ from articles.batches import Batch
 from articles.claim import Band, Claim
 from articles.command import claims_command
 from articles.missing import Ledger, Wanted, plan
+from lab.bench.trials.available import Installed, look
+from lab.bench.trials.plan import OVERHEAD
 from lab.errors import Interrupted, ServerStartError, UnmeasuredError
-from lab.experiment.available import Installed, look
-from lab.experiment.plan import OVERHEAD
 from tests.kit import builders as make
 from tests.kit.lab_process import run, started, until
 
 LAB = """
 import sys
-from lab.system import project
+from lab.bench.machine import project
 sys.path.append(str(project.root()))
-import articles, articles.conditions, lab.options.understood
+import articles, articles.conditions, lab.cli.options.execution
 from lab.cli import main
-from lab.experiment.conduct import Sizes
+from lab.bench.trials.conduct import Sizes
 from articles.claim import Claim
 
 def claim(name, *asked):
@@ -41,7 +41,7 @@ articles.load = lambda: (
 articles.stored_runs = lambda: ()
 # No run of this size passes a noise check.
 articles.conditions.told_apart = lambda *_: True
-lab.options.understood.DEFAULT = Sizes(1, 0.3, 0.1)
+lab.cli.options.execution.DEFAULT = Sizes(1, 0.3, 0.1)
 main()
 """
 """A `lab` with three claims, of which two can be asked, in runs of seconds."""

@@ -12,12 +12,12 @@ import pytest
 import articles
 from articles import show
 from articles.claim import OUTCOMES, Article, Claim, ClaimVerdict, Decision
+from lab.analysis.warning import Noise, NotEnded
+from lab.bench.store.folder import read_run
 from lab.model.comparison import Comparison, Estimate, Verdict
-from lab.model.warning import Noise, NotEnded
 from lab.report import markdown, terminal
 from lab.report.warnings import STATUS, words
 from lab.report.warnings import told as told_of
-from lab.runs.folder import read_run
 
 CLAIM = Claim("ladder-x", "article", "b is faster", "fib", "a", "b", ratio=3.08)
 RATIO = Comparison("throughput", "a", "b", Verdict.SAME, Estimate(0.871, 0.7923, 0.9611, 10))

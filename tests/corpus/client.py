@@ -21,7 +21,7 @@ import socket
 from contextlib import suppress
 from dataclasses import dataclass
 
-from lab.generators.reply import MalformedReplyError, Reply
+from lab.bench.load.reply import MalformedReplyError, Reply
 
 PATIENCE = 15.0
 """Seconds of silence until a client gives up; uWSGI waits 4 for a request's rest, nginx here 10."""

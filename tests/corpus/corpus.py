@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.workloads import fibonacci_body
+from lab.bench.workloads import fibonacci_body
 from tests.corpus.client import Outcome
 
 PATH = Path(__file__).with_name("requests.toml")

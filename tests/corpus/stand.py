@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import psutil
 
-from lab import profiles
-from lab.workloads import fibonacci_body, read
+from lab.bench import profiles
+from lab.bench.workloads import fibonacci_body, read
 from tests.corpus.client import Outcome, ask
 from tests.corpus.corpus import Request, expand
 from tests.corpus.play import AT_ONCE, play

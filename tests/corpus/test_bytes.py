@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from lab import profiles
-from lab.experiment.plan import arm_of
+from lab.bench import profiles
+from lab.bench.trials.plan import arm_of
+from lab.bench.workloads import read
 from lab.model.plan import Load
-from lab.workloads import read
 from tests.corpus.client import ask
 from tests.corpus.interpreted import KILLER, sweep
 from tests.corpus.page import PAGE

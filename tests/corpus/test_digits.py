@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from lab.workloads import fibonacci_body
+from lab.bench.workloads import fibonacci_body
 from tests.corpus.client import ask
 from tests.corpus.corpus import expand
 

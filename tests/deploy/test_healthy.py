@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.experiment.plan import arm_of
+from lab.bench.servers import adapter
+from lab.bench.servers.ports import free_port
+from lab.bench.trials.plan import arm_of
+from lab.bench.workloads import workload
 from lab.model.plan import Load
-from lab.servers import adapter
-from lab.servers.ports import free_port
-from lab.workloads import workload
 from tests.faults.prober import ask
 from tests.faults.stacks import application, production
 from tests.kit.lab_process import ROOT, until

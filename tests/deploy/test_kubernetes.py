@@ -5,8 +5,8 @@ import re
 import pytest
 import yaml
 
-from lab import profiles
-from lab.options import OPTIONS
+from lab.bench import profiles
+from lab.cli.options import OPTIONS
 from tests.deploy.conftest import last_stage, manifests
 from tests.kit.lab_process import ROOT
 

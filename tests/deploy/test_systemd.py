@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.system.programs import environment
+from lab.bench.machine.programs import environment
 from tests.faults.parts import SERVE, session
 from tests.faults.stacks import Instance
 from tests.kit.client import ask

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lab import dialects, profiles
-from lab.dialects import command
-from lab.dialects.gunicorn import private
+from lab.bench import profiles
+from lab.config import command, servers
+from lab.config.gunicorn import private
 from lab.errors import ProfileError
 
 CONF = """
@@ -40,8 +40,8 @@ def test_a_gunicorn_configuration_is_a_profile(conf):
     assert found.commands == (
         ("gunicorn", "--config", "{folder}/private.conf.py", "--bind", "{host}:{port}", "{app}"),
     )
-    read = dialects.settings(found)
-    assert dialects.of(found).program == "gunicorn"
+    read = servers.settings(found)
+    assert servers.of(found).program == "gunicorn"
     assert (read.application, read.options["threads"]) == ("shop:app", 4)
     assert [str(each) for each in found.altered] == [
         "bind = unix:/run/shop.sock -> a free port",
@@ -101,7 +101,7 @@ def test_a_command_listens_where_the_lab_asks(text, name, words):
     assert found.name == name
     assert found.own
     assert found.commands == (tuple(words.split()),)
-    assert dialects.settings(found).application == "shop:app"
+    assert servers.settings(found).application == "shop:app"
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_what_is_computed_is_not_taken_for_a_name(conf):
         "import os\nwsgi_app = os.environ['APP']\nif os.environ.get('D'):\n    daemon = 1\n"
     )
     found = profiles.read(str(conf))
-    assert (dialects.settings(found).application, found.interfaces) == (None, ("wsgi",))
+    assert (servers.settings(found).application, found.interfaces) == (None, ("wsgi",))
     assert [str(each) for each in found.altered] == ["daemon = 1 (would go to the background)"]
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import dialects
-from lab.dialects.command import profile_of
-from lab.dialects.scale import scaled
+from lab.config import servers
+from lab.config.command import profile_of
+from lab.config.scale import scaled
 from lab.errors import UsageError
 from tests.kit import builders as make
 
@@ -19,12 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 HINTS = {
     "lab/analysis/comparable.py",  # distributions
     "lab/analysis/gates/replies.py",  # where a gate has its reason from
-    "lab/cli/lint.py",
+    "lab/cli/lint/command.py",
     "lab/cli/run.py",
     "lab/lint/lint.py",
-    "lab/profiles/catalogue.py",
-    "lab/runs/fitness.py",  # distributions, and how to install them
-    "lab/servers/last_words.py",
+    "lab/bench/profiles/catalogue.py",
+    "lab/bench/store/fitness.py",  # distributions, and how to install them
+    "lab/bench/servers/last_words.py",
 }
 """Files that may name servers: in a help, a hint of an error, a reason."""
 
@@ -39,12 +39,12 @@ workers = ["--moons", "-m"]
 def added(tmp_path, monkeypatch):
     """Add a server to the file of those that are known by their command alone."""
     path = tmp_path / "commands.toml"
-    path.write_text(dialects.COMMANDS.read_text() + ADDED)
-    monkeypatch.setattr(dialects, "COMMANDS", path)
-    dialects.every.cache_clear()
+    path.write_text(servers.COMMANDS.read_text() + ADDED)
+    monkeypatch.setattr(servers, "COMMANDS", path)
+    servers.every.cache_clear()
     yield
     monkeypatch.undo()
-    dialects.every.cache_clear()
+    servers.every.cache_clear()
 
 
 def test_a_server_that_is_one_entry_listens_where_the_lab_asks(added):
@@ -75,12 +75,12 @@ def test_a_server_that_is_one_entry_can_be_swept(added):
 def test_a_profile_s_dialect_is_that_of_its_program(command, program):
     """Wherever that stands in the command; of another one nothing is known."""
     profile = make.started_by(make.profile("x", server="command"), tuple(command.split()))
-    assert dialects.of(profile).program == program
+    assert servers.of(profile).program == program
 
 
 def test_a_profile_without_a_command_is_one_of_uwsgi():
     """`uwsgi X.ini` starts it."""
-    assert dialects.of(make.profile("x")).program == "uwsgi"
+    assert servers.of(make.profile("x")).program == "uwsgi"
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_a_profile_without_a_command_is_one_of_uwsgi():
 )
 def test_a_file_s_dialect_is_that_of_its_name_or_text(name, text, program):
     """What none of them reads has none."""
-    assert dialects.of_file(Path(name), text).program == program
-    assert dialects.of_file(Path("a.txt"), "hello") is None
+    assert servers.of_file(Path(name), text).program == program
+    assert servers.of_file(Path("a.txt"), "hello") is None
 
 
 def words(path):
@@ -111,11 +111,11 @@ def words(path):
 
 def test_no_other_part_of_the_lab_names_a_server():
     """But for uWSGI, which the lab itself starts; in hints of errors, and where the rules are."""
-    names = "|".join(each.program for each in dialects.every() if each.program != "uwsgi")
+    names = "|".join(each.program for each in servers.every() if each.program != "uwsgi")
     found = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "lab").rglob("*.py")
-        if not path.is_relative_to(ROOT / "lab" / "dialects")
+        if not path.is_relative_to(ROOT / "lab" / "config")
         and not path.is_relative_to(ROOT / "lab" / "lint" / "rules")
         and any(re.search(rf"\b({names})\b", text) for text in words(path))
     }
@@ -124,7 +124,7 @@ def test_no_other_part_of_the_lab_names_a_server():
 
 def test_nothing_here_starts_or_asks_anybody():
     """So the linter can stand on it."""
-    for path in (ROOT / "lab" / "dialects").rglob("*.py"):
+    for path in (ROOT / "lab" / "config").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             aliases = (each for each in getattr(node, "names", ()) if isinstance(each, ast.alias))
             names = {getattr(node, "module", ""), *(each.name for each in aliases)}

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from lab.dialects.edits import diff
+from lab.config.edits import diff
 
 CHARACTERS = ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\r"]
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from lab import dialects
-from lab.dialects.config import Known
-from lab.dialects.steps import Drop, Put, Rename
-from lab.dialects.uwsgi import effective, places
-from lab.dialects.uwsgi.table import uwsgi_options
+from lab.cli.migrate.migration import migrated
+from lab.config import servers
+from lab.config.configuration import Known
+from lab.config.steps import Drop, Put, Rename
+from lab.config.uwsgi import effective, reader
+from lab.config.uwsgi.table import uwsgi_options
 from lab.errors import ProfileError
-from lab.migrate.migrated import migrated
 from tests.kit.generated_inis import TEXTS
 from tests.kit.lab_process import ROOT
 
@@ -45,12 +45,12 @@ A = Path("/srv/shop/uwsgi.ini")
 def read(name, text, others=None):
     """Return a configuration that is on no disk."""
     known = Known(overlay={Path(name): text, **(others or {})})
-    return dialects.of_file(Path(name), text).read(Path(name), known)
+    return servers.of_file(Path(name), text).read(Path(name), known)
 
 
 def edited(name, text, *steps, others=None, says=()):
     """Return a text after the steps."""
-    return dialects.edited(read(name, text, others), [(step, says) for step in steps])
+    return servers.edited(read(name, text, others), [(step, says) for step in steps])
 
 
 def ini(text, *steps, others=None, says=()):
@@ -87,7 +87,7 @@ def after(config, step):
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.name)
 def test_an_ini_does_each_step_and_nothing_else(path):
     """What is read is the same but for the option; of the lines only those that have it differ."""
-    before = places.read(path, Known())
+    before = reader.read(path, Known())
     for step in STEPS:
         check_step(before, path, step)
 
@@ -95,13 +95,13 @@ def test_an_ini_does_each_step_and_nothing_else(path):
 def check_step(before, path, step):
     """Make a step, and look at what is read then, and at the lines."""
     try:
-        text = dialects.edited(before, [(step, SAYS)])
+        text = servers.edited(before, [(step, SAYS)])
     except ProfileError:
         return
-    changed = places.read(path, Known(overlay={path: text}))
+    changed = reader.read(path, Known(overlay={path: text}))
     assert after(changed, step) == after(before, step)
     assert has(changed, step)
-    assert dialects.edited(changed, [(step, SAYS)]) == text, "twice is not once"
+    assert servers.edited(changed, [(step, SAYS)]) == text, "twice is not once"
     check_lines(before.texts[path], text, step)
 
 
@@ -161,12 +161,12 @@ def test_whatever_the_ini_it_does_the_step_or_says_that_it_cannot(lines, step):
         raise
     assume(before.top.column)
     try:
-        text = dialects.edited(before, [(step, SAYS)])
+        text = servers.edited(before, [(step, SAYS)])
     except ProfileError:
         return
     changed = read(A, text)
     assert after(changed, step) == after(before, step)
-    assert dialects.edited(changed, [(step, SAYS)]) == text
+    assert servers.edited(changed, [(step, SAYS)]) == text
 
 
 @pytest.mark.parametrize(
@@ -404,8 +404,8 @@ def test_each_spelling_of_gunicorns_command_counts(command, new):
     """The user's stays."""
     path, file = Path("gunicorn"), Path("c.conf.py")
     known = Known(overlay={path: command, file: "workers = 3\n"})
-    config = dialects.named("gunicorn").read(path, known)
-    assert dialects.edited(config, [(Put("workers", "4"), ())]) == new
+    config = servers.named("gunicorn").read(path, known)
+    assert servers.edited(config, [(Put("workers", "4"), ())]) == new
 
 
 @pytest.mark.parametrize(
@@ -421,9 +421,9 @@ def test_each_spelling_of_gunicorns_command_counts(command, new):
 def test_an_option_is_added_before_the_end_of_the_options(server, text, new):
     """Behind -- it would be no option."""
     path = Path(server)
-    dialect = dialects.named("gunicorn") if server == "gunicorn" else dialects.of_file(path, text)
+    dialect = servers.named("gunicorn") if server == "gunicorn" else servers.of_file(path, text)
     config = dialect.read(path, Known(overlay={path: text}))
-    assert dialects.edited(config, [(Put("workers", "4"), ())]) == new
+    assert servers.edited(config, [(Put("workers", "4"), ())]) == new
 
 
 MIGRATED = sorted((ROOT / "tests" / "inis").glob("*.ini"))
@@ -446,7 +446,7 @@ def test_what_lab_migrate_writes_does_each_step_and_nothing_else(path, server):
     before = read(found.file, found.text)
     for step in OF_SERVER[server]:
         try:
-            text = dialects.edited(before, [(step, SAYS)])
+            text = servers.edited(before, [(step, SAYS)])
         except ProfileError:
             continue
         changed = read(found.file, text)
@@ -464,4 +464,4 @@ def test_what_lab_migrate_writes_does_each_step_and_nothing_else(path, server):
             assert changed.last(step.option).value == step.value
         elif isinstance(step, Drop):
             assert changed.last(step.option) is None
-        assert dialects.edited(changed, [(step, SAYS)]) == text
+        assert servers.edited(changed, [(step, SAYS)]) == text

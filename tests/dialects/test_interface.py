@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab import dialects
+from lab.config import servers
 from tests.kit.builders import profile, started_by
 
 
@@ -33,7 +33,7 @@ from tests.kit.builders import profile, started_by
 def test_how_the_application_is_called(command, interface):
     """By an option, by the server's default, or by the only way that it has."""
     made = started_by(profile("theirs", server="theirs"), tuple(shlex.split(command)))
-    assert dialects.of(made).interface(made) == interface
+    assert servers.of(made).interface(made) == interface
 
 
 @pytest.mark.parametrize(
@@ -47,5 +47,5 @@ def test_a_computed_worker_class_is_of_no_interface(line):
     """The names in its expression do not tell."""
     made = started_by(profile("theirs", server="theirs"), ("gunicorn", "a:b"))
     made = replace(made, options=(("gunicorn.conf.py", line),))
-    assert dialects.of(made).interface(made) == ""
-    assert dialects.of(made).fixed(made, "threads") is None
+    assert servers.of(made).interface(made) == ""
+    assert servers.of(made).fixed(made, "threads") is None

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
-from lab.dialects.config import Known
-from lab.dialects.spot import Spot
-from lab.dialects.uwsgi import places
-from lab.profiles.known import known_of
-from lab.profiles.resolve import shown
-from lab.system.programs import binary
+from lab.bench.machine.programs import binary
+from lab.bench.profiles.known import known_of
+from lab.bench.profiles.resolve import shown
+from lab.config.configuration import Known
+from lab.config.spot import Spot
+from lab.config.uwsgi import reader
 from tests.kit.generated_inis import TEXTS
 from tests.kit.lab_process import ROOT
 from tests.kit.uwsgi_options import RefusedError, options
@@ -30,7 +30,7 @@ BIND = {"BIND": "127.0.0.1", "PORT": "0", "PATH": os.environ["PATH"], "HOME": "/
 def read(text, environ=BIND):
     """Return the configuration in *text*."""
     path = Path("/srv/site.d/app.v2.ini")
-    return places.read(path, Known(overlay={path: text}, environ=environ))
+    return reader.read(path, Known(overlay={path: text}, environ=environ))
 
 
 def pairs(text, environ=BIND):
@@ -46,7 +46,7 @@ def known():
 
 def compared(path, known):
     """Return what is read from a file, and what uWSGI reads from it."""
-    config = places.read(path, known)
+    config = reader.read(path, known)
     assert not config.guesses
     return [(each.option, each.value) for each in config.settings], options(config)
 
@@ -68,7 +68,7 @@ def agree(lines, others, known, folder):
     path = folder / "a.ini"
     path.write_bytes("\n".join(["[uwsgi]", "set-ph = foo=2", *lines, ""]).encode())
     (folder / "b.ini").write_bytes("\n".join(["[uwsgi]", *others, ""]).encode())
-    config = places.read(path, known)
+    config = reader.read(path, known)
     if config.guesses:
         return
     try:
@@ -123,7 +123,7 @@ def test_what_is_included_has_its_place_in_its_own_file(tmp_path):
     path, base = tmp_path / "a.ini", tmp_path / "base.ini"
     path.write_text("[uwsgi]\nini = base.ini:more\ninherit = base.ini\nthreads = 2\n")
     base.write_text("[uwsgi]\nlisten = 9\n[more]\nstats = :1\n")
-    found = [(s.option, s.spot.file, s.spot.line) for s in places.read(path, Known()).settings]
+    found = [(s.option, s.spot.file, s.spot.line) for s in reader.read(path, Known()).settings]
     assert found == [
         ("ini", path, 2),
         ("stats", base, 4),
@@ -158,7 +158,7 @@ def test_files_that_include_each_other_end(option, tmp_path):
     path, base = tmp_path / "a.ini", tmp_path / "base.ini"
     path.write_text(f"[uwsgi]\nthreads = 2\n{option} = base.ini\n{option} = base.ini\n")
     base.write_text(f"[uwsgi]\n{option} = a.ini\n")
-    found = places.read(path, Known()).circle
+    found = reader.read(path, Known()).circle
     assert found.spot in {Spot(path, 3, 1), Spot(path, 4, 1), Spot(base, 2, 1)}
 
 
@@ -167,7 +167,7 @@ def test_a_file_that_many_include_is_no_circle(tmp_path):
     path, base = tmp_path / "a.ini", tmp_path / "base.ini"
     path.write_text("[uwsgi]\n" + "ini = base.ini\n" * 90)
     base.write_text("[uwsgi]\nthreads = 2\n")
-    config = places.read(path, Known())
+    config = reader.read(path, Known())
     assert (config.circle, config.guesses, len(config.all("threads"))) == (None, "", 90)
 
 
@@ -176,6 +176,6 @@ def test_a_section_of_the_same_file_has_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = Path("a.ini")
     path.write_text("[uwsgi]\nini = %d./a.ini:b\n[b]\nthreads = 2\n")
-    config = places.read(path, Known())
+    config = reader.read(path, Known())
     assert list(config.texts) == [path]
     assert config.first("threads").spot == Spot(path, 4, 1)

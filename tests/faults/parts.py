@@ -7,11 +7,11 @@ from contextlib import contextmanager, suppress
 
 import psutil
 
-from lab.model.parts import Endpoint
-from lab.servers.command import fill
-from lab.servers.ports import HOST, free_port
-from lab.servers.readiness import fetch
-from lab.system.programs import environment
+from lab.bench.machine.programs import environment
+from lab.bench.servers.command import fill
+from lab.bench.servers.ports import HOST, free_port
+from lab.bench.servers.readiness import fetch
+from lab.model.protocols import Endpoint
 from tests.kit.lab_process import BIN, ROOT, alive, until
 from tests.kit.running import read_installed
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
+from lab.bench.workloads import workload
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.workloads import workload
 from tests.kit.client import ask
 from tests.kit.lab_process import until
 from tests.kit.running import Running, read_installed, running

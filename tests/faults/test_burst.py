@@ -2,10 +2,10 @@
 
 import pytest
 
-from lab.generators.process import EngineGenerator
-from lab.model.parts import Subject
+from lab.bench.load.process import EngineGenerator
+from lab.bench.probes.sockets import SocketProbe
 from lab.model.plan import Load
-from lab.probes.sockets import SocketProbe
+from lab.model.protocols import Subject
 from tests.kit.running import running
 
 from .stacks import FIB

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.servers.ports import listens
+from lab.bench.servers.ports import listens
 from tests.kit.lab_process import alive, until
 from tests.kit.running import running
 

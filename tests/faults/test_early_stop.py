@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from lab.servers.ports import free_port
-from lab.system import project
+from lab.bench.machine import project
+from lab.bench.servers.ports import free_port
 from tests.kit.lab_process import alive, until
 
 from .parts import serving

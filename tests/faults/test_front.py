@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lab.generators.open_loop import make_engine
-from lab.generators.wires import HttpWire
+from lab.bench.load.open_loop import make_engine
+from lab.bench.load.wires import HttpWire
+from lab.bench.servers.ports import free_port
 from lab.model.plan import Load
 from lab.model.request import Expectation, Request
 from lab.model.workload import Workload
-from lab.servers.ports import free_port
 from tests.kit.client import ask
 from tests.kit.engines import count
 from tests.kit.lab_process import SITES, until

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-from lab.model.parts import Endpoint
-from lab.servers.ports import HOST, free_port
-from lab.system import project
+from lab.bench.machine import project
+from lab.bench.servers.ports import HOST, free_port
+from lab.model.protocols import Endpoint
 from tests.kit.lab_process import alive, cpu_of, until
 
 from .applications import LINE

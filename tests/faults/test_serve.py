@@ -14,11 +14,11 @@ import psutil
 import pytest
 
 from app import serve
-from lab.model.parts import Endpoint
-from lab.servers.fetch import fetch
-from lab.servers.ports import HOST, free_port
-from lab.system import project
-from lab.system.programs import environment
+from lab.bench.machine import project
+from lab.bench.machine.programs import environment
+from lab.bench.servers.fetch import fetch
+from lab.bench.servers.ports import HOST, free_port
+from lab.model.protocols import Endpoint
 from tests.kit.lab_process import BIN, ROOT, SITES, until
 
 from .parts import SERVE, session

@@ -7,10 +7,10 @@ import pytest
 
 from app import preflight
 from app.serve import environment
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.machine import project
+from lab.bench.profiles import resolve
 from lab.errors import ProfileError
-from lab.profiles import resolve
-from lab.system import project
 from tests.kit.lab_process import ROOT
 
 from .test_start_up import PRODUCTION, TUNED, assert_says, start

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
+from lab.bench.workloads import fibonacci_body
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.workloads import fibonacci_body
 from tests.kit.lab_process import SITES, until
 from tests.kit.running import running
 

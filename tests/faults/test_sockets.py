@@ -9,11 +9,11 @@ import stat
 import psutil
 import pytest
 
+from lab.bench.machine import project
+from lab.bench.profiles import resolve
+from lab.bench.servers.readiness import fetch
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.profiles import resolve
-from lab.servers.readiness import fetch
-from lab.system import project
 from tests.kit.lab_process import ROOT, SITES, until
 
 from .parts import Parts

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.servers.ports import free_port
-from lab.system import project
-from lab.system.programs import environment
+from lab.bench.machine import project
+from lab.bench.machine.programs import environment
+from lab.bench.servers.ports import free_port
 from tests.kit.lab_process import ROOT
 
 from .parts import SERVE

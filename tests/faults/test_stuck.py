@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
 from tests.kit.lab_process import until
 
 from .prober import Clients, ask

@@ -6,7 +6,7 @@ import pytest
 
 from app.preflight import read
 from app.serve import environment, processes
-from lab.system import project
+from lab.bench.machine import project
 
 CPUS = 8
 

@@ -6,11 +6,11 @@ from time import perf_counter
 
 import pytest
 
-from lab.generators import engine as closed_loop
-from lab.generators import open_loop
-from lab.generators.engine import Engine
-from lab.generators.open_loop import make_engine
-from lab.generators.wires import AnyWire, HttpWire
+from lab.bench.load import engine as closed_loop
+from lab.bench.load import open_loop
+from lab.bench.load.engine import Engine
+from lab.bench.load.open_loop import make_engine
+from lab.bench.load.wires import AnyWire, HttpWire
 from lab.model.plan import Load
 from lab.model.request import Expectation, Request
 from lab.model.workload import Transport

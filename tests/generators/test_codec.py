@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from lab.generators.codec import decode_window, encode_window
-from lab.model.measured import Window
+from lab.bench.load.codec import decode_window, encode_window
+from lab.model.measurement import Window
 
 WINDOW = Window(
     process=7,

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.bench.load import connections
+from lab.bench.load.process import EngineGenerator
+from lab.bench.load.wires import EchoWire, check_clients
 from lab.errors import UsageError
-from lab.generators import connections
-from lab.generators.process import EngineGenerator
-from lab.generators.wires import EchoWire, check_clients
-from lab.model.parts import Endpoint
 from lab.model.plan import Load
+from lab.model.protocols import Endpoint
 from lab.model.request import Expectation
 from lab.model.workload import Transport, Wire, Workload
 from tests.kit.engines import count, right_at_a_rate, step_until

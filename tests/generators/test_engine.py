@@ -261,8 +261,8 @@ def test_under_gevent(serve):
 from gevent import monkey
 monkey.patch_all()
 import gevent
-from lab.generators.engine import Engine
-from lab.generators.wires import HttpWire
+from lab.bench.load.engine import Engine
+from lab.bench.load.wires import HttpWire
 from lab.model.plan import Load
 from lab.model.request import Expectation
 wire = HttpWire(b"GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n", Expectation(body={BODY!r}))

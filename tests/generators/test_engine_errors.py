@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.bench.load import connections
+from lab.bench.load.descriptors import allow_descriptors
 from lab.errors import GeneratorError
-from lab.generators import connections
-from lab.generators.descriptors import allow_descriptors
 from lab.model.request import Expectation
 from tests.kit.engines import count
 from tests.kit.lab_process import until

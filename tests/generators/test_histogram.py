@@ -2,7 +2,7 @@
 
 import random
 
-from lab.generators.histogram import bucket
+from lab.bench.load.histogram import bucket
 
 
 def test_bucket_is_within_one_percent_below_every_value():

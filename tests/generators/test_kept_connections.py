@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from lab.generators import connections
-from lab.generators.connections import Connections
-from lab.generators.recorder import Recorder
-from lab.generators.wires import HttpWire
+from lab.bench.load import connections
+from lab.bench.load.connections import Connections
+from lab.bench.load.recorder import Recorder
+from lab.bench.load.wires import HttpWire
 from lab.model.request import Expectation, Request
 from tests.kit.engines import count, step_until
 from tests.kit.replies import REPLY

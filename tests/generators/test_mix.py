@@ -7,13 +7,13 @@ from collections import Counter
 
 import pytest
 
-from lab.generators.mix import LENGTH, order
-from lab.generators.open_loop import make_engine
-from lab.generators.process import EngineGenerator
-from lab.generators.setup import Setup, decode_setup
-from lab.generators.wires import wire_of
-from lab.model.parts import Endpoint
+from lab.bench.load.mix import LENGTH, order
+from lab.bench.load.open_loop import make_engine
+from lab.bench.load.process import EngineGenerator
+from lab.bench.load.setup import Setup, decode_setup
+from lab.bench.load.wires import wire_of
 from lab.model.plan import Load
+from lab.model.protocols import Endpoint
 from lab.model.request import Expectation, Headers, Request
 from lab.model.workload import Workload
 from tests.kit.engines import count, step_until

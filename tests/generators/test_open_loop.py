@@ -6,11 +6,11 @@ from time import perf_counter
 
 import pytest
 
+from lab.bench.load import open_loop
+from lab.bench.load.alarm import Alarm
+from lab.bench.load.engine import LATE_SEND
+from lab.bench.load.wires import HttpWire
 from lab.errors import GeneratorError
-from lab.generators import open_loop
-from lab.generators.alarm import Alarm
-from lab.generators.engine import LATE_SEND
-from lab.generators.wires import HttpWire
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from tests.kit.engines import step_until
@@ -274,8 +274,8 @@ def test_arrivals_wake_gevent(serve):
 from gevent import monkey
 monkey.patch_all()
 import gevent
-from lab.generators.open_loop import make_engine
-from lab.generators.wires import HttpWire
+from lab.bench.load.open_loop import make_engine
+from lab.bench.load.wires import HttpWire
 from lab.model.plan import Load
 from lab.model.request import Expectation
 wire = HttpWire(b"GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n", Expectation(body={BODY!r}))

@@ -9,10 +9,10 @@ from time import monotonic, perf_counter
 import psutil
 import pytest
 
+from lab.bench.load.process import EngineGenerator
 from lab.errors import GeneratorError, UsageError
-from lab.generators.process import EngineGenerator
-from lab.model.parts import Endpoint
 from lab.model.plan import Load
+from lab.model.protocols import Endpoint
 from lab.model.request import Expectation
 from lab.model.workload import Workload
 from tests.kit.lab_process import ROOT, alive, until
@@ -116,8 +116,8 @@ def test_child_dies_with_the_lab(serve):
     """A lab killed with SIGKILL under load leaves no generator behind."""
     server = serve(REPLY)
     script = f"""
-from lab.generators.process import EngineGenerator
-from lab.model.parts import Endpoint
+from lab.bench.load.process import EngineGenerator
+from lab.model.protocols import Endpoint
 from lab.model.plan import Load
 from tests.kit.replies import WORKLOAD
 with EngineGenerator().session(Endpoint(*{server.address!r}), WORKLOAD, Load(2), None) as session:

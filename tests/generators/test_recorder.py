@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from lab.generators.histogram import bucket
-from lab.generators.recorder import Recorder, read_thread_times
+from lab.bench.load.histogram import bucket
+from lab.bench.load.recorder import Recorder, read_thread_times
 from tests.kit.lab_process import until
 
 SPIN = 0.1

@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from lab.generators.reply import MalformedReplyError, Reply
+from lab.bench.load.reply import MalformedReplyError, Reply
 
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -14,16 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.analysis.gates.replies import starvation
+from lab.bench.load.open_loop import make_engine
+from lab.bench.load.process import EngineGenerator
+from lab.bench.load.shares import divide_load, phases, shares
+from lab.bench.load.wires import HttpWire
+from lab.bench.machine.cpus import deal
 from lab.errors import GeneratorError
-from lab.generators.open_loop import make_engine
-from lab.generators.process import EngineGenerator
-from lab.generators.shares import divide_load, phases, shares
-from lab.generators.wires import HttpWire
 from lab.model.finding import Beside
-from lab.model.parts import Endpoint
 from lab.model.plan import Load
+from lab.model.protocols import Endpoint
 from lab.model.request import Expectation, Request
-from lab.system.cpus import deal
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT, alive, until
 from tests.kit.replies import REPLY, WORKLOAD
@@ -147,8 +147,8 @@ def test_none_survives_the_lab(serve):
     """A lab killed with SIGKILL under load leaves no process of its generator behind."""
     server = serve(REPLY)
     script = f"""
-from lab.generators.process import EngineGenerator
-from lab.model.parts import Endpoint
+from lab.bench.load.process import EngineGenerator
+from lab.model.protocols import Endpoint
 from lab.model.plan import Load
 from tests.kit.replies import WORKLOAD
 server = Endpoint(*{server.address!r})

@@ -6,15 +6,15 @@ import threading
 
 import pytest
 
+from lab.bench.load.process import EngineGenerator
+from lab.bench.load.wires import HttpWire, check_clients, wire_of
+from lab.bench.machine.programs import find_command
 from lab.errors import UsageError
-from lab.generators.process import EngineGenerator
-from lab.generators.wires import HttpWire, check_clients, wire_of
-from lab.model.parts import Endpoint
 from lab.model.plan import Load
+from lab.model.protocols import Endpoint
 from lab.model.request import Expectation, Request
 from lab.model.uwsgi import LONGEST, passed_on
 from lab.model.workload import MANNERS, Manner, Transport, Wire, Workload
-from lab.system.programs import find_command
 from tests.kit.engines import count, right_at_a_rate
 from tests.kit.lab_process import until
 from tests.kit.replies import BODY, REPLY, WORKLOAD

@@ -14,8 +14,8 @@ from benchmarks.selftest.surroundings import own_network
 from lab.analysis.diagnose import causes
 from lab.analysis.gates import judge
 from lab.analysis.observations import observed
+from lab.bench.store import environment
 from lab.model.plan import Load
-from lab.runs import environment
 
 CROWD = Load(connections=1000, keepalive=False, timeout=30.0)
 """Each client connects for each request."""
@@ -29,7 +29,7 @@ def alone():
     """
     Enter a network of this test's own, if that is allowed; return whether it was.
 
-    Other servers of the same network may hide the drops of this one, see `lab.probes.sockets`.
+    Other servers of the same network may hide its drops, see `lab.bench.probes.sockets`.
     """
     with ThreadPoolExecutor(1) as thread:  # which may be unable to come back from there
         allowed = thread.submit(_visit).exception() is None

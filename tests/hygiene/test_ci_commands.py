@@ -11,7 +11,7 @@ import subprocess
 import pytest
 from rich.text import Text
 
-from lab.lint.formats import FORMATS
+from lab.cli.lint.formats import FORMATS
 from lab.model.wording import without_commands
 from lab.report import terminal
 from lab.report.console import Console

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from lab.analysis.gates import judge
-from lab.model.parts import Subject
-from lab.probes import clock, probes
+from lab.bench.probes import clock, probes
+from lab.model.protocols import Subject
 from tests.kit import builders as make
 
 SUBJECT = Subject(server=1, port=1)

@@ -11,7 +11,7 @@ import pytest
 
 from lab.analysis.gates import judge
 from lab.analysis.gates.network import TRACKING
-from lab.runs.folder import read_run
+from lab.bench.store.folder import read_run
 from tests.kit import tracked
 from tests.kit.lab_process import BIN, ROOT
 from tests.kit.namespaces import made_host, why_none

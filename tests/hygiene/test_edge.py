@@ -19,7 +19,7 @@ import pytest
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
-from lab.lint.formats import FORMATS
+from lab.cli.lint.formats import FORMATS
 from lab.model.wording import ACTING
 from lab.report.console import Console
 from tests.kit.lab_process import BIN, ROOT, SMALL, environment
@@ -376,7 +376,7 @@ def test_what_python_itself_prints_goes_through_the_edge(name):
 
 PRINTS = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write"}
 MAKES = {"rich.print", "rich.console.Console", "rich.get_console"}
-OWN_PROCESSES = {"lab/generators/child.py", "lab/servers/ask_app.py"}
+OWN_PROCESSES = {"lab/bench/load/child.py", "lab/bench/servers/ask_app.py"}
 """Programs whose output the lab reads."""
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from lab.bench.store.folder import FORMAT, RunHeader, RunWriter, write_text
 from lab.errors import ResultsError
-from lab.runs.folder import FORMAT, RunHeader, RunWriter, write_text
 from tests.hygiene.conftest import write_peer
 from tests.kit.lab_process import BIN, ROOT, compare, run, started, trials, until
 from tests.kit.scripted import plan

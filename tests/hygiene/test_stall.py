@@ -6,7 +6,7 @@ import pytest
 
 from lab.analysis.metrics import merged_latency, quantile
 from lab.analysis.observations import observe
-from lab.runs.folder import find_run, read_run
+from lab.bench.store.folder import find_run, read_run
 from tests.hygiene.conftest import write_peer
 from tests.kit.lab_process import compare
 

@@ -13,13 +13,13 @@ import pytest
 
 from lab.analysis.comparable import MismatchError, require_comparable
 from lab.analysis.points import summaries
-from lab.analysis.together import conclude_run
+from lab.analysis.sweep import conclude_run
+from lab.bench.store.folder import read_run
 from lab.errors import LabError, ResultsError
 from lab.report import markdown, opening
 from lab.report.files import files
 from lab.report.sweep import documents
 from lab.report.terminal import render_document
-from lab.runs.folder import read_run
 from tests.kit.lab_process import ROOT
 from tests.kit.tampered import Tampered, Tamperer
 

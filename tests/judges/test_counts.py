@@ -7,8 +7,8 @@ import pytest
 from benchmarks.judges import counts
 from benchmarks.judges.counts import CountedInstructions, count, over_old, read_counts
 from benchmarks.judges.trials import planted_turns
+from lab.bench.servers.counting import Cost
 from lab.errors import UsageError
-from lab.servers.counting import Cost
 from tools.pages import judges as page
 
 TURNS, _ = planted_turns(100e-6, 10e-9)

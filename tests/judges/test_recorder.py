@@ -24,8 +24,8 @@ from benchmarks.judges.recording import (
     write_recording,
 )
 from benchmarks.judges.trials import planted_turns
+from lab.bench.store.environment import read_environment
 from lab.errors import ResultsError
-from lab.runs.environment import read_environment
 from tests.kit.lab_process import ROOT
 
 TURNS, _ = planted_turns(100e-6, 10e-9)

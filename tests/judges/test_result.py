@@ -16,10 +16,10 @@ from benchmarks.judges.picture import draw, interval
 from benchmarks.judges.recording import Recording, TrialSizes, write_recording
 from benchmarks.judges.result import judged
 from benchmarks.judges.trials import plan_of
+from lab.bench.store.environment import digest
+from lab.bench.store.folder import FORMAT, RunHeader, RunWriter, read_json, write_json
 from lab.errors import UsageError
 from lab.report import svg
-from lab.runs.environment import digest
-from lab.runs.folder import FORMAT, RunHeader, RunWriter, read_json, write_json
 from tests.judges.test_cut import recorded
 from tests.kit import builders
 from tests.kit.lab_process import ROOT

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.analysis.gates.example import READINGS, window
-from lab.experiment.plan import arm_of
-from lab.model.measured import Run, Trial
+from lab.bench.trials.plan import arm_of
+from lab.model.measurement import Run, Trial
 from lab.model.plan import Load, Plan, Role, Slot
 from lab.model.profile import Profile
 from lab.model.request import Expectation

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from time import monotonic
 
-from lab.generators.engine import Engine
-from lab.model.measured import Window
+from lab.bench.load.engine import Engine
+from lab.model.measurement import Window
 
 
 def step_until(engine: Engine, finished: Callable[[], object], timeout: float = 30.0) -> None:

@@ -14,18 +14,18 @@ from unittest import mock
 import psutil
 import pytest
 
-from lab import profiles
-from lab.experiment.available import look
-from lab.experiment.plan import arm_of
+from lab.bench import profiles
+from lab.bench.servers import adapter
+from lab.bench.servers.fetch import exchange, fetch
+from lab.bench.servers.process import Process
+from lab.bench.trials.available import look
+from lab.bench.trials.plan import arm_of
+from lab.bench.workloads import workload
 from lab.model.echo import message
-from lab.model.parts import Endpoint
 from lab.model.plan import Load
 from lab.model.profile import Profile
+from lab.model.protocols import Endpoint
 from lab.model.workload import Wire, Workload
-from lab.servers import adapter
-from lab.servers.fetch import exchange, fetch
-from lab.servers.process import Process
-from lab.workloads import workload
 from tests.kit.lab_process import until
 
 _WORKER = re.compile(r"spawned uWSGI worker \d+ \(.*?pid: (\d+)")

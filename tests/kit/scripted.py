@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from lab.bench.trials.runner import Parts
 from lab.errors import ServerStartError
-from lab.experiment.runner import Parts
 from lab.model.comparison import Departure
-from lab.model.measured import Trial, Window
-from lab.model.parts import Endpoint, Stop, Subject
+from lab.model.measurement import Trial, Window
 from lab.model.plan import Arm, CounterRun, Load, Plan, Slot
 from lab.model.profile import Profile
+from lab.model.protocols import Endpoint, Stop, Subject
 from lab.model.request import Expectation
 from lab.model.workload import Workload
 from tests.kit import builders

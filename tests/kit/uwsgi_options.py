@@ -1,7 +1,7 @@
 """The options that uWSGI itself gets from a file, which our own reader is held to."""
 
-from lab.profiles import asking
-from lab.system.programs import binary
+from lab.bench.machine.programs import binary
+from lab.bench.profiles import asking
 
 
 class RefusedError(Exception):

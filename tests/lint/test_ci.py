@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import yaml
 
-from lab import dialects
+from lab.config import servers
 from tests.kit.lab_process import BIN, ROOT
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -68,7 +68,7 @@ def test_a_folder_without_any_is_said(repository):
 def test_the_hook_takes_the_same_files(name, is_one):
     """As pre-commit looks for them: anywhere in a path."""
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    names = "|".join(each.called for each in dialects.every() if each.called)
+    names = "|".join(each.called for each in servers.every() if each.called)
     assert hook["files"] == f"(?:^|/)(?:{names})"
     assert bool(re.search(hook["files"], name)) is is_one
 

@@ -171,8 +171,10 @@ def test_it_needs_nothing_that_measures(tmp_path):
     loaded = [name.split(".") for name in done.stderr.split()]
     heavy = {"gevent", "jinja2", "locust", "matplotlib", "msgspec", "numpy", "psutil", "rich"}
     assert not heavy & {top for top, *_ in loaded}
-    rooms = {rest[0] for top, *rest in loaded if top == "lab" and rest}
-    assert rooms == {"cli", "dialects", "errors", "lint", "model", "report", "system"}
+    packages = {rest[0] for top, *rest in loaded if top == "lab" and rest}
+    assert packages == {"bench", "cli", "config", "errors", "lint", "model", "report"}
+    of_bench = {rest[1] for top, *rest in loaded if top == "lab" and rest[:1] == ["bench"] != rest}
+    assert of_bench == {"machine"}
 
 
 def test_a_file_that_cannot_be_read_is_not_said_to_be_clean(lint):

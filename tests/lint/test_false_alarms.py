@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.dialects.config import Known
+from lab.config.configuration import Known
 from lab.errors import ProfileError
 from lab.lint.flaw import Severity
 from lab.lint.lint import lint

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lab.dialects.config import Known
-from lab.dialects.edits import applied
+from lab.config.configuration import Known
+from lab.config.edits import applied
 from lab.lint.examples import example
 from lab.lint.rules.rule import RULES
 from tests.kit.linting import found, found_by

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from lab import dialects
-from lab.dialects.config import Known
-from lab.dialects.edits import Edit, applied
-from lab.dialects.spot import Spot
-from lab.dialects.uwsgi import places
+from lab.config import servers
+from lab.config.configuration import Known
+from lab.config.edits import Edit, applied
+from lab.config.spot import Spot
+from lab.config.uwsgi import reader
 from lab.errors import ProfileError
 from lab.lint.examples import example
 from lab.lint.judge import judged
@@ -44,7 +44,7 @@ def test_lines_are_changed_and_nothing_else(text, fixes, after):
 
 def mended(text, fixes, folder, code="UW"):
     """Return what a file becomes by its fixes."""
-    path = folder / dialects.of_code(code).file
+    path = folder / servers.of_code(code).file
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     linted = lint(str(path), Known(), fixes=fixes)
     return linted.config.texts[path]
@@ -70,7 +70,7 @@ def test_a_fix_mends_what_it_is_for(code):
         assert not fixes, "some can be fixed and some not: give two rules"
         return
     texts = applied(config.texts, fixes)
-    again = dialects.of_file(config.file).read(config.file, Known(overlay=texts))
+    again = servers.of_file(config.file).read(config.file, Known(overlay=texts))
     assert code not in {flaw.code for flaw in judged(again)}
 
 
@@ -126,7 +126,7 @@ def test_a_fix_changes_the_options_that_it_names_and_no_others(code):
         if flaw.code != code or flaw.fix is None:
             continue
         texts = applied(config.texts, [flaw.fix.edits])
-        after = places.read(config.file, Known(overlay=texts))
+        after = reader.read(config.file, Known(overlay=texts))
         pairs = [{(s.option, s.value) for s in each.settings} for each in (config, after)]
         changed = {name for name, _ in pairs[0] ^ pairs[1]}
         named = {name for name in changed if name in f"{flaw.fix.says} {flaw.message}"}

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from lab.dialects.spot import Spot
+from lab.cli.lint.formats import FORMATS, Found
+from lab.config.spot import Spot
 from lab.lint.flaw import Fix, Flaw, Severity
-from lab.lint.formats import FORMATS, Found
 from lab.lint.page import explained
 from lab.lint.rules.rule import RULES
 from tests.kit.golden import check_golden

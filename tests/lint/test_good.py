@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.dialects.config import Known
+from lab.config.configuration import Known
 from lab.lint.flaw import Severity
 from lab.lint.lint import in_container, lint
 from tests.kit.lab_process import BIN

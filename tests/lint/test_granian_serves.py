@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.servers.ports import free_port
+from lab.bench.servers.ports import free_port
 from tests.kit.client import served
 from tests.kit.lab_process import BIN, until
 from tests.kit.linting import codes

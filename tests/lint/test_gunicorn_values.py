@@ -5,8 +5,8 @@ import ast
 import pytest
 from gunicorn.config import KNOWN_SETTINGS
 
-from lab.dialects.config import Known
-from lab.dialects.gunicorn import read as gunicorn
+from lab.config.configuration import Known
+from lab.config.gunicorn import reader as gunicorn
 from lab.errors import ProfileError
 from lab.lint.lint import lint
 from lab.lint.rules.gunicorn_values import WANTED, refuses

@@ -7,12 +7,12 @@ from itertools import takewhile
 
 import pytest
 
-from lab.dialects.config import Known
-from lab.dialects.uwsgi.places import read
+from lab.bench.machine.programs import binary
+from lab.bench.profiles.asking import CLOSING, HOOKS, OPENING
+from lab.bench.profiles.known import known_of
+from lab.config.configuration import Known
+from lab.config.uwsgi.reader import read
 from lab.lint.judge import judged
-from lab.profiles.asking import CLOSING, HOOKS, OPENING
-from lab.profiles.known import known_of
-from lab.system.programs import binary
 from tests.kit.lab_process import ROOT
 
 INIS = ROOT / "tests" / "inis"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lab import dialects
-from lab.dialects.config import Known
+from lab.config import servers
+from lab.config.configuration import Known
 from lab.lint.judge import Chosen, judged
 from tests.kit.lab_process import ROOT
 
@@ -18,7 +18,7 @@ FILES = sorted(
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_a_profile_is_clean_or_says_why_not(path, container):
     """In a container and outside of one; and no comment is there for nothing."""
-    config = dialects.of_file(path).read(path, Known(container=container))
+    config = servers.of_file(path).read(path, Known(container=container))
     # What production.ini includes by a command is not read, and need not be.
     found = judged(config, Chosen(ignore=("UW901",)))
     assert not [(flaw.code, flaw.spot.file.name, flaw.spot.line) for flaw in found]

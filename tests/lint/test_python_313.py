@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lab.dialects.config import Known
+from lab.config.configuration import Known
 from tests.kit.client import ask
 from tests.kit.lab_process import until
 from tests.kit.linting import codes

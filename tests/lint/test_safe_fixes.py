@@ -7,14 +7,14 @@ from gunicorn.config import Config
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from lab.dialects.config import Known
-from lab.dialects.same import meaning
-from lab.dialects.spot import Setting, Spot
-from lab.dialects.uwsgi.places import read
+from lab.bench.machine.programs import binary
+from lab.bench.profiles.known import known_of
+from lab.config.configuration import Known
+from lab.config.equality import meaning
+from lab.config.spot import Setting, Spot
+from lab.config.uwsgi.reader import read
 from lab.errors import ProfileError
 from lab.lint.lint import lint
-from lab.profiles.known import known_of
-from lab.system.programs import binary
 from tests.kit.generated_inis import TEXTS
 from tests.kit.uwsgi_options import RefusedError, options
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lab import dialects
-from lab.dialects.config import Known
+from lab.config import servers
+from lab.config.configuration import Known
 from lab.lint.examples import example
 from lab.lint.judge import Chosen, judged
 from tests.kit.linting import codes
@@ -66,7 +66,7 @@ def lint(tmp_path):
         for name, text in (("base.ini", base), ("main.ini", main)):
             (tmp_path / name).write_text(f"[uwsgi]\n{text}\n")
         path = tmp_path / named
-        return [flaw.code for flaw in judged(dialects.of_file(path).read(path, Known()))]
+        return [flaw.code for flaw in judged(servers.of_file(path).read(path, Known()))]
 
     return codes
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.dialects.config import Known
+from lab.config.configuration import Known
 from lab.lint.examples import ELSEWHERE
 from lab.lint.lint import lint
 from lab.lint.rules.rule import RULES

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-from lab.dialects.config import Known
+from lab.bench.servers.ports import free_port
+from lab.config.configuration import Known
 from lab.lint.lint import lint
-from lab.servers.ports import free_port
 from tests.kit.client import accepts, ask
 from tests.kit.lab_process import until
 from tests.kit.linting import codes

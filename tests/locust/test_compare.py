@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from lab.servers.ports import free_port, listens
+from lab.bench.servers.ports import free_port, listens
 from tests.kit.lab_process import (
     BIN,
     ROOT,

@@ -11,12 +11,12 @@ from tests.kit.lab_process import ROOT, run
 CODE = """
 import json
 from dataclasses import replace
-from lab.experiment.conduct import Prepared
+from lab.bench.trials.conduct import Prepared
 from lab.locust.live import Live
-from lab.experiment.conduct import Prepared
+from lab.bench.trials.conduct import Prepared
 from lab.locust import live as module
 from lab.model.plan import Role
-from lab.experiment.plan import arm_of
+from lab.bench.trials.plan import arm_of
 from tests.kit import builders as make
 
 module.SPARE = 0  # the builders' trials take no time

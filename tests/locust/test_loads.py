@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lab.generators.codec import decode_window
+from lab.bench.load.codec import decode_window
 from tests.kit.lab_process import ROOT, SMALL, compare, header, run, trials
 from tests.kit.replies import REPLY
 from tests.kit.socket_server import socket_servers
@@ -69,9 +69,9 @@ def test_a_rate_that_cannot_be_kept_to_is_refused(tmp_path, wishes, words):
 
 JUDGE = """
 import locust, gevent, json
-from lab.generators.setup import Setup
+from lab.bench.load.setup import Setup
 from lab.locust.clients import FastHttpClients
-from lab.model.parts import Endpoint
+from lab.model.protocols import Endpoint
 from lab.model.plan import Load
 from tests.kit.replies import WORKLOAD
 seen = {{}}

@@ -6,7 +6,7 @@ import urllib.parse
 import urllib.request
 from contextlib import contextmanager
 
-from lab.servers.ports import free_port
+from lab.bench.servers.ports import free_port
 from tests.kit.lab_process import ROOT, started, until
 
 LOCUST = ("locust", "-f", str(ROOT / "loadtests"))

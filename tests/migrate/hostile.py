@@ -19,10 +19,10 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.dialects.vocabulary.of_granian import CPUS
-from lab.dialects.vocabulary.values import Cpus, Expression, Variable
+from lab.cli.migrate.migration import Migrated, migrated
+from lab.config.granian.translator import CPUS
+from lab.config.vocabulary.values import Cpus, Expression, Variable
 from lab.errors import LabError
-from lab.migrate.migrated import Migrated, migrated
 
 TOUCH = "touch MARK"
 ATOMS = (

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from lab.dialects.vocabulary.service import Address, Application, Said, Service
-from lab.dialects.vocabulary.values import Cpus, Expression, Variable
-from lab.servers.ports import free_port
+from lab.bench.servers.ports import free_port
+from lab.config.vocabulary.service import Address, Application, Said, Service
+from lab.config.vocabulary.values import Cpus, Expression, Variable
 
 LEFT_OUT = {"user", "group", "socket-owner", "certificate", "certificate-key", "virtualenv"}
 """Senses of whom and of what is not here."""

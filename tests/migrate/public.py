@@ -20,14 +20,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab.dialects.config import Known
-from lab.dialects.vocabulary.translation import translate
-from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.cli.migrate.migration import Migrated, migrated
+from lab.cli.migrate.reader import read
+from lab.config.configuration import Known
+from lab.config.vocabulary.translation import translate
+from lab.config.vocabulary.translators import TRANSLATORS
 from lab.errors import LabError, ProfileError
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.lint import lint
-from lab.migrate.migrated import Migrated, migrated
-from lab.migrate.read import read
 from tests.kit.lab_process import until
 
 from .moved import here, stub, variables

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.dialects.vocabulary.senses import hidden, senses
+from lab.config.vocabulary.senses import hidden, senses
 
 DOES = {each.key: each.does for each in hidden()}
 """Key of a difference that no option shows -> program -> what it does."""

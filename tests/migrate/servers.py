@@ -13,8 +13,8 @@ from pathlib import Path
 
 import psutil
 
-from lab.servers.ports import free_port
-from lab.stress.target import _helps
+from lab.bench.servers.ports import free_port
+from lab.cli.stress.target import _helps
 from tests.kit.client import ask
 from tests.kit.lab_process import BIN, SITES, until
 

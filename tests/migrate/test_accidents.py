@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.migrate.migrated import migrated
+from lab.cli.migrate.migration import migrated
 
 APP = "[uwsgi]\nhttp-socket = :8000\nmodule = shop.wsgi\n"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from gunicorn.util import parse_address
 
-from lab.dialects.vocabulary.addresses import of_bind
-from lab.dialects.vocabulary.values import Expression
-from lab.migrate.migrated import migrated
+from lab.cli.migrate.migration import migrated
+from lab.config.vocabulary.addresses import of_bind
+from lab.config.vocabulary.values import Expression
 
 GUNICORN = "gunicorn.conf.py"
 UWSGI = "uwsgi.ini"

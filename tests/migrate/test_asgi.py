@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lab.cli import measure
-from lab.cli.measure import Trying
-from lab.migrate.migrated import HIDDEN, migrated
-from lab.migrate.show import FORMS
-from lab.options import Asked
-from lab.servers.ports import free_port
+from lab.bench.servers.ports import free_port
+from lab.cli.migrate import measure
+from lab.cli.migrate.measure import Trying
+from lab.cli.migrate.migration import HIDDEN, migrated
+from lab.cli.migrate.text import FORMS
+from lab.cli.options import Asked
 from tests.kit.client import served
 from tests.kit.lab_process import BIN, run, until
 from tests.migrate.servers import begun

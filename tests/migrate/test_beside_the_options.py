@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lab.cli.migrate.migration import migrated
 from lab.errors import UsageError
-from lab.migrate.migrated import migrated
 
 UVICORN = "gunicorn -k uvicorn.workers.UvicornWorker shop:app"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.dialects.spot import Setting, Spot
-from lab.dialects.vocabulary.service import collected
-from lab.dialects.vocabulary.values import Expression
+from lab.cli.migrate.migration import migrated
+from lab.config.spot import Setting, Spot
+from lab.config.vocabulary.service import collected
+from lab.config.vocabulary.values import Expression
 from lab.errors import ProfileError
-from lab.migrate.migrated import migrated
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.migrate.migrated import Migrated, migrated
+from lab.cli.migrate.migration import Migrated, migrated
 
 ENTRIES = """raw_env = [
     "A=1", "B=two words", "C=%x", "D=@(f)", "E= blank ", "F=x\\ny", "G", "UWSGI_MASTER=1",

@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from lab.cli import measure
-from lab.cli.measure import Trying
+from lab.cli.migrate import measure
+from lab.cli.migrate.measure import Trying
+from lab.cli.migrate.migration import migrated
+from lab.cli.options import Asked
 from lab.errors import MissingError, ServerStartError, UsageError
-from lab.migrate.migrated import migrated
-from lab.options import Asked
 from tests.kit.lab_process import ROOT, run
 
 APP = """\

@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from lab.dialects.gunicorn.read import assignments
+from lab.cli.migrate.migration import migrated
+from lab.config.gunicorn.reader import assignments
 from lab.errors import ProfileError, UsageError
-from lab.migrate.migrated import migrated
 from tests.kit.lab_process import ROOT, run
 
 INI = """\

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.dialects.vocabulary.quoting import SHELLS_OWN
-from lab.migrate.migrated import migrated
+from lab.cli.migrate.migration import migrated
+from lab.config.vocabulary.quoting import SHELLS_OWN
 from tests.kit.lab_process import ROOT
 
 from . import hostile

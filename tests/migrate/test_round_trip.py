@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-from lab.dialects.vocabulary.senses import senses
-from lab.dialects.vocabulary.translators import TRANSLATORS
-from lab.migrate.migrated import migrated
+from lab.cli.migrate.migration import migrated
+from lab.config.vocabulary.senses import senses
+from lab.config.vocabulary.translators import TRANSLATORS
 
 PAIRS = [*itertools.permutations(TRANSLATORS, 2)]
 VALUES = {"number": "700", "seconds": "60", "MiB": "300", "bytes": "9000", "text": "/srv/x"}

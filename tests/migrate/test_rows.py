@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.migrate.migrated import migrated
+from lab.cli.migrate.migration import migrated
 
 LOST = "lost"
 SAME = "same"

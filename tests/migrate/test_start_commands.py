@@ -2,8 +2,8 @@
 
 import pytest
 
+from lab.cli.migrate.migration import migrated
 from lab.errors import ProfileError
-from lab.migrate.migrated import migrated
 
 
 def lost(made):

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.migrate.migrated import migrated
-from lab.servers.ports import free_port
-from lab.system.programs import find_command
+from lab.bench.machine.programs import find_command
+from lab.bench.servers.ports import free_port
+from lab.cli.migrate.migration import migrated
 from tests.kit.client import accepts, served
 from tests.kit.lab_process import BIN, until
 from tests.test_behind_nginx import NGINX, PARAMS, started

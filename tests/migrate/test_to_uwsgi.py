@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.migrate.migrated import migrated
+from lab.cli.migrate.migration import migrated
 
 from .public import tried
 

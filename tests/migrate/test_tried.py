@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from lab.migrate.migrated import migrated
-from lab.migrate.show import FORMS
-from lab.migrate.tried import Contrast, Tried, status_of
+from lab.cli.migrate.migration import migrated
+from lab.cli.migrate.text import FORMS
+from lab.cli.migrate.trial import Contrast, Tried, status_of
 
 SAME = Contrast("worker processes", "2", "2", differs=False)
 OTHER = Contrast("HEAD", "200, 5 bytes | body", "200, 0 bytes", differs=True)

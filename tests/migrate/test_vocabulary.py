@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from lab.dialects import granian
-from lab.dialects.gunicorn.read import carried
-from lab.dialects.uwsgi.table import uwsgi_options
-from lab.dialects.vocabulary.senses import gone, hidden, senses
-from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.config.granian import server
+from lab.config.gunicorn.reader import carried
+from lab.config.uwsgi.table import uwsgi_options
+from lab.config.vocabulary.senses import gone, hidden, senses
+from lab.config.vocabulary.translators import TRANSLATORS
 
 OPTIONS = {
     "uwsgi": frozenset(uwsgi_options().entries),
     "gunicorn": frozenset(carried()["settings"]),
-    "granian": frozenset(granian.options()),
+    "granian": frozenset(server.options()),
 }
 COLUMNS = [
     (sense.key, program, column)

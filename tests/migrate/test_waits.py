@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from lab.migrate.migrated import migrated
+from lab.cli.migrate.migration import migrated
 from tests.kit.client import ask
 from tests.kit.lab_process import BIN, SITES, until
 

@@ -10,13 +10,13 @@ import pytest
 from lab.analysis.diagnose import causes
 from lab.analysis.gates import TIME_BASED, judge
 from lab.analysis.observations import observed
+from lab.bench.probes.backing import BackingProbe
+from lab.bench.probes.pressure import _ours
+from lab.bench.profiles.backing import read
+from lab.bench.servers.backing import running
+from lab.bench.servers.fetch import fetch
 from lab.model.backing import BackingRole
-from lab.model.parts import Endpoint, Subject
-from lab.probes.backing import BackingProbe
-from lab.probes.pressure import _ours
-from lab.profiles.backing import read
-from lab.servers.backing import running
-from lab.servers.fetch import fetch
+from lab.model.protocols import Endpoint, Subject
 from tests.kit import builders as make
 from tests.probes.trees import tree
 

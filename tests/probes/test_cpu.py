@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pytest
 
-from lab.model.parts import Subject
-from lab.probes.cpu import CpuProbe, parse_switches, parse_wait
-from lab.probes.processes import TICK, cpu, parse_stat, read_snapshot
+from lab.bench.probes.cpu import CpuProbe, parse_switches, parse_wait
+from lab.bench.probes.processes import TICK, cpu, parse_stat, read_snapshot
+from lab.model.protocols import Subject
 from tests.probes import trees
 from tests.probes.trees import tree
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab.model.parts import Subject
-from lab.probes.memory import MemoryProbe, parse_pss
+from lab.bench.probes.memory import MemoryProbe, parse_pss
+from lab.model.protocols import Subject
 from tests.probes.trees import tree
 
 ROLLUP = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.probes.output import OutputProbe, parse_writes
+from lab.bench.probes.output import OutputProbe, parse_writes
 from tests.probes import trees
 
 IO = "rchar: 8\nwchar: 9\nsyscr: 3\nsyscw: 7\nread_bytes: 0\nwrite_bytes: 4096\n"

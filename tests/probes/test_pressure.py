@@ -8,10 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab.model.parts import Subject
-from lab.probes import pressure
-from lab.probes.cgroup import parse_max, parse_throttled, read_quota
-from lab.probes.pressure import (
+from lab.bench.probes import pressure
+from lab.bench.probes.cgroup import parse_max, parse_throttled, read_quota
+from lab.bench.probes.pressure import (
     CpuTimes,
     PressureProbe,
     ours,
@@ -19,7 +18,8 @@ from lab.probes.pressure import (
     parse_pressure,
     strangers,
 )
-from lab.probes.processes import ProcessState, Snapshot
+from lab.bench.probes.processes import ProcessState, Snapshot
+from lab.model.protocols import Subject
 from tests.probes.trees import tree
 
 STAT = """\

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from lab.model.parts import Subject
-from lab.probes import facts, probes
-from lab.probes.facts import classify
-from lab.servers.ports import free_port
+from lab.bench.probes import facts, probes
+from lab.bench.probes.facts import classify
+from lab.bench.servers.ports import free_port
+from lab.model.protocols import Subject
 from tests.kit.lab_process import BIN, ROOT, descendants, until
 from tests.probes.clients import connect, until_answered
 from tests.probes.trees import tree

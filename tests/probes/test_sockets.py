@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from lab.model.parts import Subject
-from lab.probes.listeners import Listener, list_listeners, parse_ss, read_listeners, ss_path
-from lab.probes.processes import ProcessState, Snapshot
-from lab.probes.sockets import Growth, SocketProbe, drops, router
-from lab.probes.tcp import TcpProbe
-from lab.servers.ports import free_port
+from lab.bench.probes.listeners import Listener, list_listeners, parse_ss, read_listeners, ss_path
+from lab.bench.probes.processes import ProcessState, Snapshot
+from lab.bench.probes.sockets import Growth, SocketProbe, drops, router
+from lab.bench.probes.tcp import TcpProbe
+from lab.bench.servers.ports import free_port
+from lab.model.protocols import Subject
 from tests.kit.lab_process import BIN, until
 from tests.probes.clients import connect, until_answered
 from tests.probes.trees import tree

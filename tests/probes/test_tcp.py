@@ -6,14 +6,14 @@ import socket
 
 import pytest
 
-from lab.model.parts import Subject
-from lab.probes.tcp import (
+from lab.bench.probes.tcp import (
     TcpProbe,
     parse_conntrack,
     parse_counters,
     parse_port_range,
     parse_time_wait,
 )
+from lab.model.protocols import Subject
 
 NETSTAT = """\
 TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPTimeouts

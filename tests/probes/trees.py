@@ -9,7 +9,7 @@ import sys
 import textwrap
 from contextlib import contextmanager
 
-from lab.model.parts import Subject
+from lab.model.protocols import Subject
 
 PREAMBLE = """
 import ctypes, os, signal, socket, subprocess, sys, time

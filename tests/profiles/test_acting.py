@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from lab import profiles
-from lab.dialects.config import Known
-from lab.dialects.uwsgi import flat
-from lab.dialects.uwsgi.acting import acting
-from lab.dialects.uwsgi.places import read
+from lab.bench import profiles
+from lab.bench.profiles.resolve import read_options
+from lab.bench.trials.conduct import prepare
+from lab.cli.options import Asked, application, understand
+from lab.config.configuration import Known
+from lab.config.uwsgi import flat
+from lab.config.uwsgi.actions import acting
+from lab.config.uwsgi.reader import read
 from lab.errors import LabError, ProfileError
-from lab.experiment.conduct import prepare
 from lab.lint.lint import lint
 from lab.model.runtime import Runtime
-from lab.options import Asked, application, understand
-from lab.profiles.resolve import read_options
 from tests.kit.lab_process import ROOT
 
 ACTS = {

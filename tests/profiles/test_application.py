@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from lab import dialects, profiles
+from lab.bench import profiles
+from lab.config import servers
 from tests.kit import builders as make
 
 
 def served(*options, server="uwsgi"):
     """Return what a profile with these options serves."""
     profile = replace(make.profile("one", server=server), options=options)
-    return dialects.settings(profile).application
+    return servers.settings(profile).application
 
 
 @pytest.mark.parametrize(
@@ -44,10 +45,8 @@ def test_a_peer_names_its_application(program):
 
 def test_the_ladder_serves_one_application_until_tuned():
     """The steps to `safety` change settings; `tuned`, and each peer with it, serves another one."""
-    ladder = {
-        name: dialects.settings(profiles.read(name)).application for name in profiles.ladder()
-    }
+    ladder = {name: servers.settings(profiles.read(name)).application for name in profiles.ladder()}
     assert ladder.pop("tuned") == "app.wsgi:app"
     assert set(ladder.values()) == {"loadtests.workloads.fib._article:app"}
     peer = profiles.read("gunicorn-sync")
-    assert dialects.settings(peer).application == "app.wsgi:app"
+    assert servers.settings(peer).application == "app.wsgi:app"

@@ -8,10 +8,10 @@ import sys
 import psutil
 import pytest
 
+from lab.bench.machine.programs import binary
+from lab.bench.profiles import asking
+from lab.bench.profiles.resolve import read_options
 from lab.errors import ProfileError
-from lab.profiles import asking
-from lab.profiles.resolve import read_options
-from lab.system.programs import binary
 from tests.kit.lab_process import ROOT, alive, descendants, until
 
 GROWING = "[uwsgi]\nset-placeholder = bar=x%(bar)\nhttp = :$(PORT)\nenv = A=%(bar)\n"
@@ -70,8 +70,8 @@ def test_a_killed_lab_leaves_no_uwsgi_that_reads_for_ever(endless):
     """SIGKILL of whoever asked: the kernel ends what is then still reading."""
     asks = (
         "from pathlib import Path\n"
-        "from lab.profiles import asking\n"
-        "from lab.profiles.resolve import read_options\n"
+        "from lab.bench.profiles import asking\n"
+        "from lab.bench.profiles.resolve import read_options\n"
         "asking.TIMEOUT = 1.0\n"
         f"read_options(Path({str(endless)!r}), Path({str(ROOT)!r}))\n"
     )

@@ -6,14 +6,14 @@ import os
 
 import pytest
 
+from lab.bench.machine import project
+from lab.bench.profiles.backing import missing, needed, read
+from lab.bench.trials.available import look
 from lab.cli import listing
 from lab.errors import ProfileError, UsageError
-from lab.experiment.available import look
 from lab.model.backing import BackingRole
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.profiles.backing import missing, needed, read
-from lab.system import project
 
 SOUND = """summary = "Waits {pause} s"
 role = "backend"

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from lab.dialects.config import Known
-from lab.dialects.uwsgi import places
-from lab.system import project
+from lab.bench.machine import project
+from lab.config.configuration import Known
+from lab.config.uwsgi import reader
 from tests.kit.lab_process import ROOT
 
 INIS = sorted((*project.profiles().rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini")))
@@ -25,7 +25,7 @@ HOOK = re.compile(r"unix_signal:\d+ \w+")
 def test_a_profile_runs_nothing(path):
     """No option, and nothing that a value holds; whatever a comment tells the linter."""
     known = replace(Known.of_caller(), environ={"BIND": "127.0.0.1", "PORT": "8080"})
-    config = places.read(path, known)
+    config = reader.read(path, known)
     assert not config.guesses
     for each in config.settings:
         assert not RUNS.fullmatch(each.option), each

@@ -9,11 +9,11 @@ import tomllib
 import pytest
 
 import articles
-from lab import profiles
 from lab.analysis.causes import CAUSES
+from lab.bench import profiles
+from lab.bench.machine import project
 from lab.errors import ProfileError
 from lab.model.digest import digest_of, told
-from lab.system import project
 from tools.pages import systems
 
 NAMES = sorted(path.stem for path in project.peers().glob("*.toml"))

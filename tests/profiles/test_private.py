@@ -7,13 +7,13 @@ import socket
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from lab import profiles
-from lab.dialects.uwsgi import flat, served
-from lab.dialects.uwsgi.private import asked_over, private
+from lab.bench import profiles
+from lab.bench.profiles.resolve import read_options
+from lab.config.uwsgi import flat, roles
+from lab.config.uwsgi.private import asked_over, private
 from lab.errors import ProfileError
 from lab.model.runtime import Runtime
 from lab.model.workload import Transport, Wire
-from lab.profiles.resolve import read_options
 from tests.kit.generated_inis import TEXTS
 from tests.kit.lab_process import ROOT, SMALL, compare
 
@@ -388,7 +388,7 @@ def test_application_and_server_are_two_parts():
     theirs = [("plugins", "python3"), ("home", "/venv"), ("pythonpath", "lib"), ("env", "B=2")]
     theirs += [("wsgi-file", "wsgi.py"), ("mount", "/x=y.py"), ("threads", "9"), ("chdir", "site")]
     application = [pair for pair in theirs if pair[0] != "threads"]
-    assert served.served_by(ours, theirs) == (*application, ours[0], ours[3])
+    assert roles.served_by(ours, theirs) == (*application, ours[0], ours[3])
 
 
 def test_our_own_profiles_are_no_copies():

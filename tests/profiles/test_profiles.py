@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.machine import project
+from lab.bench.profiles import resolve
 from lab.errors import MissingError, ProfileError
-from lab.profiles import resolve
-from lab.system import project
 from tests.kit.lab_process import ROOT
 from tools.pages import profiles as pages
 from tools.pages import systems

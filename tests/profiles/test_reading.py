@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from lab.dialects.spot import Spot
-from lab.dialects.uwsgi import places
-from lab.experiment.conduct import prepare
+from lab.bench.profiles import asking
+from lab.bench.profiles.resolve import HOST, PORT, refused
+from lab.bench.trials.conduct import prepare
+from lab.cli.options import Asked, application, understand
+from lab.config.spot import Spot
+from lab.config.uwsgi import reader
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules.rule import RULES, Rule
 from lab.model.profile import Own
 from lab.model.runtime import OURS
-from lab.options import Asked, application, understand
-from lab.profiles import asking
-from lab.profiles.resolve import HOST, PORT, refused
 
 INI = "[uwsgi]\nhttp = $(BIND):$(PORT)\nmodule = site_app\nchdir = %d\nthunder-lock = true\n"
 
@@ -35,7 +35,7 @@ def ini(tmp_path):
 def calls(ini, monkeypatch):
     """Count what is done with the ini."""
     found = Counter()
-    read, ask, flaws = places.Reader.load, asking.ask, Rule.flaws
+    read, ask, flaws = reader.Reader.load, asking.ask, Rule.flaws
 
     def reads(self, file, *args, **more):
         found["read"] += file == str(ini)
@@ -50,7 +50,7 @@ def calls(ini, monkeypatch):
         found["judged" if config.texts else "served"] += config.file == ini
         return flaws(self, config)
 
-    monkeypatch.setattr(places.Reader, "load", reads)
+    monkeypatch.setattr(reader.Reader, "load", reads)
     monkeypatch.setattr(asking, "ask", asks)
     monkeypatch.setattr(Rule, "flaws", judges)
     return found

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from lab import profiles
-from lab.dialects.difference import Difference, difference
-from lab.profiles import resolve
-from lab.system import project
+from lab.bench import profiles
+from lab.bench.machine import project
+from lab.bench.profiles import resolve
+from lab.config.difference import Difference, difference
 from tests.kit.lab_process import ROOT
 
 LINE = (

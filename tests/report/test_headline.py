@@ -9,7 +9,7 @@ from lab.analysis import health
 from lab.analysis.compare import floor
 from lab.analysis.conclude import conclude, judged_by
 from lab.analysis.summary import summarise
-from lab.analysis.together import conclude_run
+from lab.analysis.sweep import conclude_run
 from lab.model.comparison import Estimate
 from lab.model.diagnosis import Cause, Diagnosis, Standing
 from lab.report import figures, headline, html_page, markdown, svg, terminal

@@ -12,9 +12,9 @@ import pytest
 
 from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
-from lab.analysis.together import conclude_run
+from lab.analysis.sweep import conclude_run
+from lab.bench.store.folder import read_run
 from lab.report import html_page, markdown
-from lab.runs.folder import read_run
 from tests.kit import builders as make
 
 RUNS = Path(__file__).parents[2] / "docs" / "runs"

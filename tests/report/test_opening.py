@@ -8,12 +8,12 @@ import pytest
 from lab.analysis.conclude import conclude
 from lab.analysis.points import summaries
 from lab.analysis.summary import summarise
-from lab.analysis.together import conclude_run
+from lab.analysis.sweep import conclude_run
+from lab.bench.machine import project
+from lab.bench.store.folder import read_run
 from lab.model.comparison import MayBe
 from lab.report import opening, terminal
 from lab.report.numbers import figure
-from lab.runs.folder import read_run
-from lab.system import project
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
 

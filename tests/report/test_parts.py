@@ -6,8 +6,8 @@ from dataclasses import replace
 from lab.analysis.columns import MOST_PARTS
 from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
-from lab.analysis.together import conclude_run
-from lab.model.measured import Answers
+from lab.analysis.sweep import conclude_run
+from lab.model.measurement import Answers
 from lab.model.request import Expectation, Request
 from lab.report import html_page, markdown, summary_json
 from lab.report.tables import Topic, document

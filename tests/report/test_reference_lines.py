@@ -9,7 +9,7 @@ import pytest
 
 from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
-from lab.analysis.together import conclude_run
+from lab.analysis.sweep import conclude_run
 from lab.report import html_page, markdown, summary_json, terminal
 from tests.kit import builders as make
 from tools.pages import schema

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
-from lab.analysis.together import conclude_run
+from lab.analysis.sweep import conclude_run
 from lab.model.wording import shown
 from lab.report import html_page, markdown, summary_json, terminal
 from lab.report.tables import document

@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.analysis.together import conclude_run
+from lab.analysis.sweep import conclude_run
+from lab.bench.store import earlier
+from lab.bench.store.folder import FORMAT, RunHeader, encode_header, encode_trial
 from lab.report import summary_json
-from lab.runs import earlier
-from lab.runs.folder import FORMAT, RunHeader, encode_header, encode_trial
 from tools.pages import schema
 
 RUNS = sorted(Path(__file__).parents[2].glob("docs/runs/*/"))

@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import pytest
 
+from lab.bench.load.process import EngineGenerator
+from lab.bench.machine import project
+from lab.bench.profiles.backing import read
+from lab.bench.store.folder import read_run
+from lab.bench.trials import runner
+from lab.bench.trials.conduct import Options, Sizes, conduct, prepare
+from lab.bench.trials.runner import Silent, run
 from lab.errors import BackingError
-from lab.experiment import runner
-from lab.experiment.conduct import Options, Sizes, conduct, prepare
-from lab.experiment.runner import Silent, run
-from lab.generators.process import EngineGenerator
 from lab.model.backing import BackingRole
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.profiles.backing import read
-from lab.runs.folder import read_run
-from lab.system import project
 from tests.kit.lab_process import descendants
 from tests.kit.scripted import Script, plan
 

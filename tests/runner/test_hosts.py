@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from lab.bench.trials.hosts import clients_side
+from lab.bench.trials.runner import run, run_trial
 from lab.errors import WorkersChangedError
-from lab.experiment.hosts import clients_side
-from lab.experiment.runner import run, run_trial
-from lab.model.measured import Failure
+from lab.model.measurement import Failure
 from lab.model.plan import Slot
 from tests.kit import builders as make
 from tests.kit.scripted import Script, arm, plan

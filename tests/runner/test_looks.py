@@ -13,11 +13,11 @@ from lab.analysis.conclude import conclude
 from lab.analysis.judging import judge_run
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import parse
+from lab.bench.trials.minutes import Minutes, with_minutes
+from lab.bench.trials.runner import run
+from lab.bench.trials.schedule import Blocks, Pilot
 from lab.errors import Interrupted, UsageError
-from lab.experiment.minutes import Minutes, with_minutes
-from lab.experiment.runner import run
-from lab.experiment.schedule import Blocks, Pilot
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.model.plan import Better, CounterRun, Role
 from lab.report import terminal
 from lab.report.remarks import outlook

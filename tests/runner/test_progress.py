@@ -8,11 +8,11 @@ from rich.console import Console
 
 from lab.analysis.gates import machine, open_loop
 from lab.analysis.gates.replies import RECONNECTS
-from lab.experiment.announcement import announcement
-from lab.experiment.conduct import Prepared
-from lab.experiment.minutes import with_minutes
-from lab.experiment.plan import orders
-from lab.experiment.progress import Course, Progress
+from lab.bench.trials.announcement import announcement
+from lab.bench.trials.conduct import Prepared
+from lab.bench.trials.minutes import with_minutes
+from lab.bench.trials.plan import orders
+from lab.bench.trials.progress import Course, Progress
 from lab.model.comparison import Comparison, Departure, Estimate, Verdict
 from lab.model.finding import Finding
 from lab.model.plan import Better, CounterRun, Role, Slot
@@ -115,7 +115,7 @@ def test_a_block_of_which_something_counts_is_none(findings):
 def clock(monkeypatch):
     """Return a clock that stands still until it is set."""
     now = [0.0]
-    monkeypatch.setattr("lab.experiment.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("lab.bench.trials.progress.time.monotonic", lambda: now[0])
     return now
 
 

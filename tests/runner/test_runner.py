@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from lab.bench.trials.replies import capture
+from lab.bench.trials.runner import run, run_trial
+from lab.bench.trials.schedule import Pilot
 from lab.errors import GeneratorError, LoadGivenUpError, UsageError
-from lab.experiment.replies import capture
-from lab.experiment.runner import run, run_trial
-from lab.experiment.schedule import Pilot
 from lab.model.plan import Better, CounterRun, Load, Role, Slot
 from lab.model.request import Expectation
 from lab.model.workload import Wire

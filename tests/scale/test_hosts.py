@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from lab.analysis.gates import judge
-from lab.runs.folder import read_run
+from lab.bench.store.folder import read_run
 from tests.kit.lab_process import BIN, ROOT, header, run, started, trials, until
 from tests.kit.namespaces import why_none
 from tests.scale.hosts import far_apart, hosts

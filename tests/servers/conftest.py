@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.servers import adapter
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.servers import adapter
 from tests.kit.lab_process import SITES
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from lab.bench.machine import project
+from lab.bench.profiles.backing import read
+from lab.bench.servers import backing
+from lab.bench.servers.backing import running
+from lab.bench.servers.fetch import fetch
+from lab.bench.servers.ports import listens
 from lab.errors import BackingError
-from lab.model.parts import Endpoint
-from lab.profiles.backing import read
-from lab.servers import backing
-from lab.servers.backing import running
-from lab.servers.fetch import fetch
-from lab.servers.ports import listens
-from lab.system import project
+from lab.model.protocols import Endpoint
 from tests.kit.lab_process import ROOT, alive, descendants, until
 
 UPSTREAM = project.backing() / "upstream.toml"
@@ -25,10 +25,10 @@ SLEEPS = 'run = [["sleep", "60"]]\nready = "http"'
 
 HOLDER = """
 import sys, time
-from lab.profiles.backing import read
-from lab.servers.backing import running
-from lab.system import project
-from lab.system.temporary import swept
+from lab.bench.profiles.backing import read
+from lab.bench.servers.backing import running
+from lab.bench.machine import project
+from lab.bench.machine.temporary import swept
 with swept(), running([read(project.backing() / f"{sys.argv[1]}.toml")], None) as (service,):
     print(service.pid, flush=True)
     time.sleep(60)

@@ -12,18 +12,18 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.machine.programs import binary
+from lab.bench.profiles import asking
+from lab.bench.servers import adapter
+from lab.bench.servers.fetch import fetch
+from lab.bench.trials.available import available, import_applications
+from lab.bench.trials.plan import arm_of
+from lab.bench.trials.same_application import remarks
+from lab.cli.options import Asked, application
 from lab.cli.show import show_command
 from lab.errors import LabError, ProfileError, ServerStartError, UsageError
-from lab.experiment.available import available, import_applications
-from lab.experiment.plan import arm_of
-from lab.experiment.same_application import remarks
 from lab.model.plan import Load
-from lab.options import Asked, application
-from lab.profiles import asking
-from lab.servers import adapter
-from lab.servers.fetch import fetch
-from lab.system.programs import binary
 from tests.kit.environments import empty
 
 APP = """

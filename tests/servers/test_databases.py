@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.profiles.backing import missing, read
-from lab.servers.backing import running
-from lab.system import project
+from lab.bench.machine import project
+from lab.bench.profiles.backing import missing, read
+from lab.bench.servers.backing import running
 from tests.kit.lab_process import ROOT, alive, descendants, until
 from tests.servers.test_backing import HOLDER
 

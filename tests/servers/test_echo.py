@@ -5,14 +5,14 @@ import textwrap
 import psutil
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.machine import project
+from lab.bench.servers import adapter, readiness
+from lab.bench.servers.fetch import exchange
 from lab.errors import OtherReplyError, ProfileError, ServerStartError
 from lab.model.echo import message
 from lab.model.request import Expectation
 from lab.model.workload import Transport, Wire, Workload
-from lab.servers import adapter, readiness
-from lab.servers.fetch import exchange
-from lab.system import project
 from tests.kit.lab_process import alive, descendants
 
 SIZES = [{"size": 1}, {"size": 1024}, {"size": 102_400}, {"size": 1024, "lines": 5}]

@@ -5,14 +5,14 @@ from http.client import HTTPException
 
 import pytest
 
+from lab.bench.servers import readiness
+from lab.bench.servers.fetch import LongReplyError, SlowReplyError, fetch
+from lab.bench.servers.readiness import wait_until_ready
+from lab.bench.trials import replies
 from lab.errors import ServerStartError
-from lab.experiment import replies
-from lab.model.parts import Endpoint
+from lab.model.protocols import Endpoint
 from lab.model.request import LONGEST_BODY, Expectation
 from lab.model.workload import Workload
-from lab.servers import readiness
-from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
-from lab.servers.readiness import wait_until_ready
 from tests.kit.lab_process import ROOT, run
 from tests.kit.scripted import plan
 from tests.kit.socket_server import SocketServer

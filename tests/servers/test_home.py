@@ -13,14 +13,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.dialects.command import profile_of
-from lab.experiment.plan import arm_of
+from lab.bench.servers import adapter
+from lab.bench.trials.plan import arm_of
+from lab.bench.workloads import workload
+from lab.config.command import profile_of
 from lab.model.plan import Load
 from lab.model.profile import Profile
 from lab.model.runtime import Runtime, Variables
 from lab.model.workload import Workload
-from lab.servers import adapter
-from lab.workloads import workload
 from tests.kit.environments import empty_home
 from tests.kit.lab_process import descendants, until
 from tests.kit.running import answer, read_installed

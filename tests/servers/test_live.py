@@ -10,17 +10,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.machine import temporary
+from lab.bench.profiles import resolve
+from lab.bench.servers import adapter
+from lab.bench.servers.fetch import fetch
+from lab.bench.trials.plan import arm_of
 from lab.errors import ProfileError
-from lab.experiment.plan import arm_of
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.runtime import Runtime
 from lab.model.workload import Workload
-from lab.profiles import resolve
-from lab.servers import adapter
-from lab.servers.fetch import fetch
-from lab.system import temporary
 from tests.kit.lab_process import ROOT, SITES, descendants, until
 
 PONG = Workload("x", "/", Expectation(body=b"Pong!"), apps={"own": ""})

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from lab.dialects.uwsgi import stop_signal
+from lab.config.uwsgi import stop_signal
 from lab.model.request import Expectation
 from lab.model.workload import Workload
 from loadtests.workloads import numbers

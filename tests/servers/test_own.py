@@ -8,17 +8,17 @@ from dataclasses import replace
 
 import pytest
 
+from lab.bench.servers import adapter
+from lab.bench.servers.fetch import fetch
+from lab.bench.trials.available import available
+from lab.bench.trials.plan import arm_of
+from lab.bench.trials.same_application import remarks
+from lab.bench.workloads import workload
 from lab.errors import ServerStartError, UsageError
-from lab.experiment.available import available
-from lab.experiment.plan import arm_of
-from lab.experiment.same_application import remarks
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.runtime import Runtime
 from lab.model.workload import Transport, Wire, Workload
-from lab.servers import adapter
-from lab.servers.fetch import fetch
-from lab.workloads import workload
 
 SHOP = """
 import os

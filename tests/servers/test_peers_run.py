@@ -8,15 +8,15 @@ from functools import partial
 import psutil
 import pytest
 
-from lab import profiles, workloads
-from lab.experiment.available import look, unserved
-from lab.experiment.plan import arm_of
+from lab.bench import profiles, workloads
+from lab.bench.machine import project
+from lab.bench.profiles.backing import needed
+from lab.bench.servers import adapter
+from lab.bench.servers.backing import running
+from lab.bench.servers.ports import served
+from lab.bench.trials.available import look, unserved
+from lab.bench.trials.plan import arm_of
 from lab.model.plan import Load
-from lab.profiles.backing import needed
-from lab.servers import adapter
-from lab.servers.backing import running
-from lab.servers.ports import served
-from lab.system import project
 from tests.kit.environments import empty_home
 from tests.kit.lab_process import alive, descendants, until
 from tests.kit.running import answer, read_installed
@@ -57,7 +57,7 @@ def test_a_peer_serves_its_workload(name, asked, tmp_path, monkeypatch):
     """
     home = empty_home(tmp_path, monkeypatch)
     # Longer than the lab waits: gunicorn's eventlet workers take three seconds where nothing runs.
-    monkeypatch.setattr("lab.servers.process.STOP_DEADLINE", 20.0)
+    monkeypatch.setattr("lab.bench.servers.process.STOP_DEADLINE", 20.0)
     profile = read_installed(name)
     workload = arm_of(profile, asked, Load()).workload
     adapter(profile).check(profile)

@@ -7,12 +7,12 @@ import itertools
 
 import pytest
 
-from lab.experiment.plan import arm_of
+from lab.bench.machine import project
+from lab.bench.profiles.backing import missing, read
+from lab.bench.servers import backing
+from lab.bench.trials.plan import arm_of
+from lab.bench.workloads import workload
 from lab.model.plan import Load
-from lab.profiles.backing import missing, read
-from lab.servers import backing
-from lab.system import project
-from lab.workloads import workload
 from tests.kit.running import read_installed, running
 
 pytestmark = pytest.mark.peers

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.servers.ports import listeners, listens
+from lab.bench.servers.ports import listeners, listens
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::1"])

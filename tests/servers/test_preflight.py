@@ -10,14 +10,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.servers import adapter, preflight
+from lab.bench.servers.application import Sought
+from lab.bench.servers.preflight import ASK, check
 from lab.errors import ApplicationError, ProfileError
 from lab.model.request import Expectation
 from lab.model.runtime import OURS, Runtime, Variables
 from lab.model.workload import Workload
-from lab.servers import adapter, preflight
-from lab.servers.application import Sought
-from lab.servers.preflight import ASK, check
 from tests.kit.environments import empty, pretended
 from tests.kit.lab_process import run
 

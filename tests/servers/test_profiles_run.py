@@ -8,14 +8,14 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from lab import profiles, workloads
-from lab.experiment.available import unserved
-from lab.experiment.plan import arm_of
-from lab.model.parts import Endpoint
+from lab.bench import profiles, workloads
+from lab.bench.machine import project
+from lab.bench.servers.fetch import fetch
+from lab.bench.servers.ports import free_port, listens
+from lab.bench.trials.available import unserved
+from lab.bench.trials.plan import arm_of
 from lab.model.plan import Load
-from lab.servers.fetch import fetch
-from lab.servers.ports import free_port, listens
-from lab.system import project
+from lab.model.protocols import Endpoint
 from tests.kit.lab_process import BIN, ROOT, alive, descendants, until
 from tests.kit.running import answer, read_installed
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.servers import adapter, readiness
+from lab.bench.servers.fetch import fetch
+from lab.bench.trials.replies import capture, try_out
 from lab.errors import OtherReplyError, ServerStartError
-from lab.experiment.replies import capture, try_out
 from lab.model.request import Expectation, Headers, Request
-from lab.servers import adapter, readiness
-from lab.servers.fetch import fetch
 
 from .conftest import site
 

@@ -7,16 +7,16 @@ from functools import partial
 
 import pytest
 
-from lab import profiles
-from lab.dialects.scale import scaled
-from lab.experiment.plan import arm_of
-from lab.model.parts import Subject
+from lab.bench import profiles
+from lab.bench.probes import facts
+from lab.bench.servers import adapter
+from lab.bench.trials.plan import arm_of
+from lab.bench.workloads import workload
+from lab.config.scale import scaled
 from lab.model.plan import Load
+from lab.model.protocols import Subject
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.probes import facts
-from lab.servers import adapter
-from lab.workloads import workload
 from tests.kit.lab_process import SITES, until
 from tests.kit.running import read_installed
 

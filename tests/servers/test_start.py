@@ -8,16 +8,16 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.machine import project
+from lab.bench.servers import adapter, command, ports, process, readiness
+from lab.bench.servers.fetch import fetch
+from lab.bench.servers.readiness import wait_until_ready
 from lab.errors import ProfileError, ServerStartError
-from lab.model.parts import Endpoint
 from lab.model.profile import Peer
+from lab.model.protocols import Endpoint
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.servers import adapter, command, ports, process, readiness
-from lab.servers.fetch import fetch
-from lab.servers.readiness import wait_until_ready
-from lab.system import project
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT, descendants, until
 from tests.kit.replies import PONG

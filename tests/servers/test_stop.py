@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 import pytest
 
+from lab.bench.servers import process
+from lab.bench.servers.fetch import fetch
+from lab.bench.servers.ports import free_port, listens
+from lab.bench.servers.process import Order, Process
 from lab.errors import ServerStartError
-from lab.model.parts import Endpoint
-from lab.servers import process
-from lab.servers.fetch import fetch
-from lab.servers.ports import free_port, listens
-from lab.servers.process import Order, Process
+from lab.model.protocols import Endpoint
 from tests.kit.lab_process import ROOT, alive, until
 
 from .conftest import site
@@ -26,9 +26,9 @@ if sys.argv[3] == "gevent":
     from gevent import monkey
     monkey.patch_all()
 import psutil
-from lab import profiles
-from lab.servers import adapter
-from lab.workloads import workload
+from lab.bench import profiles
+from lab.bench.servers import adapter
+from lab.bench.workloads import workload
 profile = profiles.read(sys.argv[1])
 with adapter(profile).start(profile, workload("fib"), pathlib.Path(sys.argv[2]), None) as server:
     below = psutil.Process(server.pid).children(recursive=True)

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from lab.dialects.uwsgi import stop_signal
+from lab.config.uwsgi import stop_signal
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@
 
 import pytest
 
+from lab.bench.load.process import EngineGenerator
+from lab.bench.servers import readiness
+from lab.bench.servers.fetch import fetch
 from lab.errors import ServerStartError
-from lab.generators.process import EngineGenerator
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.workload import Transport, Wire, Workload
-from lab.servers import readiness
-from lab.servers.fetch import fetch
 from tests.kit.lab_process import SITES
 
 WHERE = {Transport.TCP: "{host}:{port}", Transport.UNIX: "{socket}"}

@@ -2,14 +2,8 @@
 
 import pytest
 
-from lab.stress.counting import Burst
-from lab.stress.result import (
-    Counts,
-    FaultOutcome,
-    ProfileResult,
-    Series,
-    StressResult,
-)
+from lab.cli.stress.counting import Burst
+from lab.cli.stress.result import Counts, FaultOutcome, ProfileResult, Series, StressResult
 from tests.kit import builders
 
 CLEAN = Counts(400, 0, 0, 0, longest=0.02)

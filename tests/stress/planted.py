@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from lab import profiles
-from lab.experiment.plan import arm_of
+from lab.bench import profiles
+from lab.bench.trials.plan import arm_of
+from lab.cli.stress.faults import FAULTS
+from lab.cli.stress.run import QUICK, WAITING
+from lab.cli.stress.trial import Conditions, Pace, measure
 from lab.model.plan import Load
-from lab.stress.faults import FAULTS
-from lab.stress.run import QUICK, WAITING
-from lab.stress.trial import Conditions, Pace, measure
 
 SHORT = Pace(before=0.3, after=0.1, whole=0.4, stopped=0.5)
 FREE = Conditions(cores=None, pace=SHORT)

@@ -5,11 +5,11 @@ import shutil
 import click
 import pytest
 
-from lab.cli import stress as door
+from lab.bench.store.folder import read_json
+from lab.cli.stress import command as door
+from lab.cli.stress import run as stress_run
+from lab.cli.stress.result import FaultOutcome, StressResult
 from lab.errors import Interrupted, ResultsError, UsageError
-from lab.runs.folder import read_json
-from lab.stress import run as stress_run
-from lab.stress.result import FaultOutcome, StressResult
 
 from .conftest import outcome
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.stress.counting import count, first, series
+from lab.cli.stress.counting import count, first, series
 
 from .conftest import burst, window
 

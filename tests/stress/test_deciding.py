@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.bench.load.process import Recording
+from lab.cli.stress import faults
+from lab.cli.stress.result import Counts, FaultOutcome
+from lab.cli.stress.trial import Pace, counted, disturbed, had_effect, untouched
 from lab.errors import GeneratorError
-from lab.generators.process import Recording
-from lab.model.parts import Endpoint
+from lab.model.protocols import Endpoint
 from lab.model.workload import Wire
-from lab.stress import faults
-from lab.stress.result import Counts, FaultOutcome
-from lab.stress.trial import Pace, counted, disturbed, had_effect, untouched
 
 from .conftest import burst, window
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from lab.stress import faults
-from lab.stress.target import Target
+from lab.cli.stress import faults
+from lab.cli.stress.target import Target
 from tests.kit.running import read_installed, running
 
 from .planted import NAMED, plant

@@ -6,16 +6,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from lab import profiles
-from lab.experiment.plan import arm_of
+from lab.bench import profiles
+from lab.bench.servers import adapter
+from lab.bench.trials.plan import arm_of
+from lab.cli.stress import questions
+from lab.cli.stress.questions import QUESTIONS, Scene, look_at
+from lab.cli.stress.target import Target
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.runtime import OWN, Runtime
 from lab.model.workload import Workload
-from lab.servers import adapter
-from lab.stress import questions
-from lab.stress.questions import QUESTIONS, Scene, look_at
-from lab.stress.target import Target
 
 APP = """\
 import time

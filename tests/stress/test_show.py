@@ -5,14 +5,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from lab.bench.store.folder import read_json, write_json
+from lab.cli.stress import figure
+from lab.cli.stress.faults import FAULTS
+from lab.cli.stress.result import CONTROL, Counts, FaultOutcome, StressResult
+from lab.cli.stress.text import banners, cell, document, progress
 from lab.errors import ResultsError
 from lab.report import terminal
 from lab.report.tables import Meaning
-from lab.runs.folder import read_json, write_json
-from lab.stress import figure
-from lab.stress.faults import FAULTS
-from lab.stress.result import CONTROL, Counts, FaultOutcome, StressResult
-from lab.stress.show import banners, cell, document, progress
 from tools.pages.proofs import stress_text
 
 from .conftest import CLEAN, outcome

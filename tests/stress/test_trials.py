@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.machine.programs import find_command
+from lab.bench.profiles import resolve
+from lab.bench.servers import adapter
+from lab.bench.store.folder import read_json
+from lab.bench.trials import runner
+from lab.bench.trials.plan import arm_of
+from lab.cli.stress import counting, faults, figure, target, trial
+from lab.cli.stress import run as stress_run
+from lab.cli.stress.faults import FAULTS
+from lab.cli.stress.overlay import overlay, problem, program
+from lab.cli.stress.result import Counts, FaultOutcome, StressResult
+from lab.cli.stress.run import PROFILES, WAITING, Wishes, choose, stress
+from lab.cli.stress.trial import measure
 from lab.errors import Interrupted, ResultsError, UsageError
-from lab.experiment import runner
-from lab.experiment.plan import arm_of
 from lab.model.plan import Load
 from lab.model.profile import Own
-from lab.profiles import resolve
-from lab.runs.folder import read_json
-from lab.servers import adapter
-from lab.stress import counting, faults, figure, target, trial
-from lab.stress import run as stress_run
-from lab.stress.faults import FAULTS
-from lab.stress.overlay import overlay, problem, program
-from lab.stress.result import Counts, FaultOutcome, StressResult
-from lab.stress.run import PROFILES, WAITING, Wishes, choose, stress
-from lab.stress.trial import measure
-from lab.system.programs import find_command
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT, descendants, run, started, until
 from tools.pages.files import DOCS, RUNS
@@ -271,8 +271,8 @@ def test_the_control_is_always_among_the_faults():
 def test_ctrl_c_leaves_nothing_behind_and_prints_what_was_finished(tmp_path):
     """Neither server nor generator; a table with the first row, and no word against the machine."""
     short = (
-        "import sys; from functools import partial; import lab.cli, lab.cli.stress as door;"
-        "from lab.stress.trial import Pace;"
+        "import sys; from functools import partial; import lab.cli, lab.cli.stress.command as door;"
+        "from lab.cli.stress.trial import Pace;"
         "door.Wishes = partial(door.Wishes, pace=Pace(0.2, 0.2, 0.4));"
         "sys.argv = ['lab', 'stress', 'tuned', '--fault', 'kill']; lab.cli.main()"
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lab import profiles
-from lab.experiment.plan import arm_of
+from lab.bench import profiles
+from lab.bench.trials.plan import arm_of
+from lab.cli.stress import questions
+from lab.cli.stress.questions import QUESTIONS, UNSEEN, WATCHED, look_at
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.runtime import OWN, Runtime, Variables
 from lab.model.workload import Workload
-from lab.stress import questions
-from lab.stress.questions import QUESTIONS, UNSEEN, WATCHED, look_at
 
 APP = """\
 class App:

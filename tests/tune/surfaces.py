@@ -17,11 +17,11 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.dialects.config import Known
-from lab.dialects.uwsgi.places import read
-from lab.dialects.vocabulary.of_uwsgi import service_of
-from lab.dialects.vocabulary.wanted import DIRECT, FRONT, KEPT
-from lab.tune.moves import Facts, Ground
+from lab.cli.tune.moves import Facts, Ground
+from lab.config.configuration import Known
+from lab.config.uwsgi.reader import read
+from lab.config.uwsgi.translator import service_of
+from lab.config.vocabulary.steps_for_meaning import DIRECT, FRONT, KEPT
 
 CLIENTS = 64
 FRONTS = ("http", KEPT, DIRECT)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from lab.tune.climb import Contender, climb
-from lab.tune.race import Gain
+from lab.cli.tune.climb import Contender, climb
+from lab.cli.tune.race import Gain
 
 
 def gain(ratio):

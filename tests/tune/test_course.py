@@ -8,23 +8,23 @@ from dataclasses import replace
 
 import pytest
 
-from lab.dialects.config import Known
-from lab.dialects.uwsgi import is_on
-from lab.dialects.vocabulary.wanted import DIRECT, FRONT, KEPT
+from lab.bench.trials import conduct, runner
+from lab.bench.trials.runner import Silent
+from lab.cli.options import Asked, application, understand
+from lab.cli.tune.blocks import Goal
+from lab.cli.tune.climb import BACK
+from lab.cli.tune.measure import Measurer, TuneState, nothing, state_of
+from lab.cli.tune.moves import Facts, ground_of
+from lab.cli.tune.picture import draw
+from lab.cli.tune.reader import read
+from lab.cli.tune.report import as_text, rows
+from lab.cli.tune.result import Tuned
+from lab.cli.tune.search import Search
+from lab.config.configuration import Known
+from lab.config.uwsgi import is_on
+from lab.config.vocabulary.steps_for_meaning import DIRECT, FRONT, KEPT
 from lab.errors import UsageError
-from lab.experiment import conduct, runner
-from lab.experiment.runner import Silent
-from lab.options import Asked, application, understand
 from lab.report.svg import standalone
-from lab.tune.blocks import Goal
-from lab.tune.climb import BACK
-from lab.tune.measure import Measurer, TuneState, nothing, state_of
-from lab.tune.moves import Facts, ground_of
-from lab.tune.picture import draw
-from lab.tune.read import read
-from lab.tune.search import Search
-from lab.tune.told import as_text, rows
-from lab.tune.tuned import Tuned
 from tests.kit import builders
 from tests.tune.surfaces import Setting, Surface
 
@@ -59,7 +59,7 @@ class Machine:
         """What a test has otherwise of a trial."""
 
     def run_trial(self, plan, slot, attempt, parts, observer):
-        """Return a trial as `lab.experiment.runner.run_trial` does."""
+        """Return a trial as `lab.bench.trials.runner.run_trial` does."""
         self.made += 1
         if self.made == self.ends_at:
             raise Killed

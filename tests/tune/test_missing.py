@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lab import dialects
-from lab.dialects.config import Known
+from lab.cli.tune.missing import REMARKS, SAFETY, missing, source
+from lab.config import servers
+from lab.config.configuration import Known
 from lab.errors import ProfileError
 from lab.lint.examples import example
 from lab.lint.flaw import Severity
 from lab.lint.judge import judged
 from lab.lint.rules.rule import RULES
-from lab.tune.missing import REMARKS, SAFETY, missing, source
 from tests.kit.lab_process import ROOT
 
 INIS = sorted((ROOT / "tests" / "inis").glob("*.ini"))
@@ -26,7 +26,7 @@ def of(text, known=None):
     """Return what an ini lacks."""
     known = known or Known()
     path = next((each for each in known.overlay if each.name == "uwsgi.ini"), A)
-    return missing(dialects.of_file(path).read(path, Known(overlay={**known.overlay, path: text})))
+    return missing(servers.of_file(path).read(path, Known(overlay={**known.overlay, path: text})))
 
 
 def codes(found):
@@ -70,7 +70,7 @@ def test_enough_rules_are_asked():
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.name)
 def test_the_linter_finds_nothing_new_in_the_result(path):
     """What is written brings no finding of its own, and asked again nothing is missing."""
-    before = dialects.of_file(path).read(path, Known())
+    before = servers.of_file(path).read(path, Known())
     try:
         found = missing(before)
     except ProfileError:
@@ -87,7 +87,7 @@ def test_the_linter_finds_nothing_new_in_the_result(path):
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.name)
 def test_nothing_is_missing_where_all_is_there(path):
     """It does not always want more."""
-    found = missing(dialects.of_file(path).read(path, Known()))
+    found = missing(servers.of_file(path).read(path, Known()))
     assert (codes(found), found.status) == ([], 0)
 
 
@@ -134,6 +134,6 @@ def test_what_stands_in_an_include_is_for_the_hand():
 def test_a_form_that_is_not_changed_is_refused():
     """In one line."""
     path = Path("uwsgi.yaml")
-    config = dialects.of_file(path).read(path, Known(overlay={path: "uwsgi:\n  processes: 4\n"}))
+    config = servers.of_file(path).read(path, Known(overlay={path: "uwsgi:\n  processes: 4\n"}))
     with pytest.raises(ProfileError, match="only an ini is changed"):
         missing(config)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from lab.dialects.config import Known
-from lab.dialects.gunicorn.dialect import GUNICORN
-from lab.dialects.steps import Drop, Put, Rename
-from lab.dialects.vocabulary.wanted import DIRECT, FRONT, KEPT, steps
-from lab.tune.allowed import tries
-from lab.tune.moves import Facts, ground_of, moves, seen
-from lab.tune.read import read
+from lab.cli.tune.allowed import tries
+from lab.cli.tune.moves import Facts, ground_of, moves, seen
+from lab.cli.tune.reader import read
+from lab.config.configuration import Known
+from lab.config.gunicorn.server import GUNICORN
+from lab.config.steps import Drop, Put, Rename
+from lab.config.vocabulary.steps_for_meaning import DIRECT, FRONT, KEPT, steps
 
 FACTS = Facts(cores=2, connections=64, threads=True)
 

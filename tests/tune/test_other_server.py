@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from lab.cli import tuning
+from lab.cli.migrate.migration import migrated
+from lab.cli.options import Asked
 from lab.cli.startable import startable
-from lab.cli.tuning import Tuning
+from lab.cli.tune import tuning
+from lab.cli.tune.tuning import Tuning
 from lab.errors import ProfileError
-from lab.migrate.migrated import migrated
-from lab.options import Asked
 from tests.kit.lab_process import run
 
 APP = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from lab.tune.race import BLOCKS, standing
+from lab.cli.tune.race import BLOCKS, standing
 
 FASTER, SAME, SLOWER = math.log(1.2), 0.0, math.log(0.8)
 NOBODY = frozenset()

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from lab.dialects.config import Known
-from lab.tune.missing import Missing, missing
-from lab.tune.read import read
+from lab.cli.tune.missing import Missing, missing
+from lab.cli.tune.reader import read
+from lab.config.configuration import Known
 from tests.kit.client import ask
 from tests.kit.lab_process import until
 from tests.lint.test_uwsgi_serves import serving

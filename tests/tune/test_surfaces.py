@@ -9,11 +9,11 @@ import pytest
 
 from lab.analysis.compare import LEAST_FLOOR, verdict_of
 from lab.analysis.stats import half_width, paired
+from lab.cli.tune.climb import climb
+from lab.cli.tune.moves import moves, seen
+from lab.cli.tune.race import standing
 from lab.model.comparison import Verdict
 from lab.model.plan import Better
-from lab.tune.climb import climb
-from lab.tune.moves import moves, seen
-from lab.tune.race import standing
 from tests.tune.surfaces import Bench, Surface
 
 TRIALS, PROOF, TAKEN_BACK = 150, 60, 21

@@ -9,14 +9,14 @@ import time
 
 import pytest
 
-from lab.cli.tuning import Tuning, _said
-from lab.dialects.config import Known
+from lab.bench.store.folder import write_json
+from lab.cli.options import Asked
+from lab.cli.tune.measure import TuneState
+from lab.cli.tune.moves import ground_of
+from lab.cli.tune.reader import read
+from lab.cli.tune.tuning import Tuning, _said
+from lab.config.configuration import Known
 from lab.model.digest import digest_of
-from lab.options import Asked
-from lab.runs.folder import write_json
-from lab.tune.measure import TuneState
-from lab.tune.moves import ground_of
-from lab.tune.read import read
 from tests.kit.lab_process import BIN, run
 
 APP = """\

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from lab import dialects
 from lab.cli import outputs
 from lab.cli.outputs import write_new
-from lab.cli.tuning import _is_the_same
-from lab.dialects.command import alone, profile_of
-from lab.dialects.config import Known
-from lab.dialects.steps import Put
+from lab.cli.tune.reader import read
+from lab.cli.tune.tuning import _is_the_same
+from lab.config import servers
+from lab.config.command import alone, profile_of
+from lab.config.configuration import Known
+from lab.config.steps import Put
 from lab.errors import FileError, UsageError
-from lab.tune.read import read
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -48,7 +48,7 @@ def test_an_ini_that_uses_its_own_name_means_something_else_under_another(tmp_pa
     ini = tmp_path / "shop.ini"
     ini.write_text(f"[uwsgi]\n{line}\n")
     config = read(str(ini), Known())
-    text = dialects.edited(config, [(Put("processes", "4"), ())])
+    text = servers.edited(config, [(Put("processes", "4"), ())])
     assert _is_the_same(config, text, tmp_path / "shop.tuned.ini") is same
 
 
@@ -56,7 +56,7 @@ def test_a_command_with_a_comment_above_it_is_a_command(tmp_path, monkeypatch):
     """Where a variable before it is overridden, that is said above it."""
     monkeypatch.chdir(tmp_path)
     name = "GRANIAN_WORKERS=2 granian --interface wsgi a:app"
-    text = dialects.edited(read(name, Known()), [(Put("workers", "4"), ())])
+    text = servers.edited(read(name, Known()), [(Put("workers", "4"), ())])
     assert text.startswith("#")
     (command,) = profile_of(alone(text)).commands
     assert command[-2:] == ("--workers", "4")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.bench.workloads.har import parse
+from lab.bench.workloads.question import Question, requests_of
 from lab.errors import WorkloadError
 from lab.model.request import Request
-from lab.workloads.har import parse
-from lab.workloads.question import Question, requests_of
 
 PATH = Path("a.har")
 ORIGIN = "https://www.example.org"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.bench.workloads.http_file import parse, render
 from lab.errors import WorkloadError
 from lab.model.request import Expectation, Headers, Request
-from lab.workloads.http_file import parse, render
 
 PATH = Path("shop.http")
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from lab.servers.ports import free_port, listens
+from lab.bench.servers.ports import free_port, listens
 from tests.kit.lab_process import ROOT, until
 from tests.workloads.test_applications import call
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from lab.bench.workloads import http_file, workload
+from lab.bench.workloads.question import Question, requests_of
 from lab.errors import UsageError, WorkloadError
 from lab.model.request import Headers, Request
 from lab.model.runtime import without_values
-from lab.workloads import http_file, workload
-from lab.workloads.question import Question, requests_of
 
 
 def asked(**said):
@@ -163,7 +163,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path, name, content, message):
 
 def test_a_file_may_not_be_longer_than_any_that_is_meant(tmp_path, monkeypatch):
     """It is not read further."""
-    monkeypatch.setattr("lab.workloads.http_file.LONGEST_FILE", 10)
+    monkeypatch.setattr("lab.bench.workloads.http_file.LONGEST_FILE", 10)
     (tmp_path / "a.http").write_text("GET /items/3")
     with pytest.raises(WorkloadError, match="has more than 10 bytes"):
         asked(requests=tmp_path / "a.http")

@@ -5,9 +5,9 @@ import time
 
 import pytest
 
+from lab.bench.workloads.varying import expectation
 from lab.errors import UsageError
 from lab.model.request import Expectation
-from lab.workloads.varying import expectation
 
 LOGIN = (
     '<!doctype html><title>Log in</title>\n<form action="/login/" method="post">\n'

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lab import profiles, workloads
+from lab.bench import profiles, workloads
+from lab.bench.machine import project
+from lab.bench.trials.plan import app_of
+from lab.bench.workloads import fibonacci_body, read, workload
+from lab.bench.workloads.question import Question
 from lab.errors import UsageError, WorkloadError
-from lab.experiment.plan import app_of
 from lab.model.plan import Load
 from lab.model.workload import Transport, Wire
-from lab.system import project
-from lab.workloads import fibonacci_body, read, workload
-from lab.workloads.question import Question
 from tests.kit.lab_process import ROOT
 from tests.kit.replies import NINE_THOUSAND
 

@@ -16,9 +16,9 @@ import click
 
 from lab.analysis.thresholds import ALIASES
 from lab.cli.commands import STATUSES, cli
+from lab.cli.options import OPTIONS, Kind, Option
 from lab.model.metric import METRICS
 from lab.model.plan import Better
-from lab.options import OPTIONS, Kind, Option
 from tools.pages.files import DOCS, written
 
 WIDTH = 110

@@ -10,12 +10,12 @@ from __future__ import annotations
 import functools
 
 from lab.analysis.conclude import conclude
-from lab.analysis.together import conclude_sweep
+from lab.analysis.sweep import conclude_sweep
+from lab.cli.stress import figure as stress
+from lab.cli.stress.text import banners as stress_banners
 from lab.errors import ResultsError
 from lab.report import markdown, svg
 from lab.report.figures import FIGURES, of_sweep, pictures
-from lab.stress import figure as stress
-from lab.stress.show import banners as stress_banners
 from tools.pages import headline, judges
 from tools.pages.files import RUNS, document, summary, swept
 from tools.pages.proofs import stress_result

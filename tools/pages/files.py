@@ -7,12 +7,12 @@ from pathlib import Path
 
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.analysis.together import conclude_run
+from lab.analysis.sweep import conclude_run
+from lab.bench.store.folder import read_run
 from lab.errors import ResultsError
-from lab.model.measured import Run
+from lab.model.measurement import Run
 from lab.report import sweep
 from lab.report.tables import Document
-from lab.runs.folder import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

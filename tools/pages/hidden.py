@@ -18,14 +18,14 @@ from xml.etree import ElementTree as ET
 from articles import show
 from articles.claim import ClaimVerdict
 from lab.analysis.conclusion import Conclusion
-from lab.analysis.swept import reading
-from lab.analysis.together import RunConclusion, SweepConclusion, conclude_run
+from lab.analysis.sweep import RunConclusion, SweepConclusion, conclude_run
+from lab.analysis.sweep_values import reading
+from lab.analysis.warning import RunWarning
+from lab.cli.stress.text import banners as stress_banners
 from lab.model.comparison import Comparison, MayBe
-from lab.model.warning import RunWarning
 from lab.report import markdown
 from lab.report.caveats import caveats, caveats_of_sweep
 from lab.report.svg import SVG
-from lab.stress.show import banners as stress_banners
 from tools.pages.claims import settled, verdicts
 from tools.pages.files import document, summary, swept
 from tools.pages.proofs import stress_result

@@ -1,34 +1,30 @@
-"""The house: the rooms of `lab` by floor, and who imports from whom, drawn from the imports."""
+"""The packages of `lab`, in the order in which one reads them, drawn as boxes."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 from lab.report.palette import following
 from tools.pages.files import DOCS, ROOT, written
 
-FLOORS = (
-    ("errors", "model"),
-    ("dialects", "probes", "system"),
-    ("lint", "migrate", "workloads"),
-    ("analysis", "generators", "profiles", "runs", "servers"),
-    ("experiment",),
-    ("report",),
-    ("options", "stress", "tune"),
-    ("cli", "locust"),
-)
-"""
-The rooms of `lab`, modules and packages at its root, from the ground up.
+PACKAGES = ("model", "config", "lint", "analysis", "bench", "report", "cli", "locust")
+"""The packages of `lab`; each imports from those before it only, and from `lab.errors`."""
 
-A room imports from the floors below its own. Rooms of one floor do not know each other.
-"""
+BENCH = (
+    ("machine",),
+    ("workloads", "profiles", "probes", "load", "servers"),
+    ("store",),
+    ("trials",),
+)
+"""The packages of `lab.bench` by floor; each imports from the floors before its own only."""
 
 FIGURE = DOCS / "figures" / "house.svg"
 
-WIDTH, HEIGHT, STOREY = 760, 26, 64
-"""Pixels: of the picture, of a room, and from floor to floor."""
+WIDTH, HEIGHT, GAP = 760, 40, 10
+"""Pixels: of the picture, of a box, and between two boxes."""
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -46,72 +42,79 @@ def files(package: str, root: Path = ROOT) -> list[Path]:
     return sorted((root / package).rglob("*.py"))
 
 
-def room_of(path: Path, root: Path = ROOT) -> str:
-    """Return the room of `lab` that a file lies in."""
-    return path.relative_to(root / "lab").with_suffix("").parts[0]
+def arrows(package: str = "lab", root: Path = ROOT) -> dict[tuple[str, str], Path]:
+    """
+    Return the imports between the members of a package.
 
-
-def arrows(root: Path = ROOT) -> dict[tuple[str, str], Path]:
-    """Return each pair of rooms of which the first imports from the second, with such a file."""
+    Returns:
+        (importing member, imported member) -> a file with such an import.
+    """
     found = {}
-    for path in files("lab", root):
+    within = tuple(package.split("."))
+    folder = root.joinpath(*within)
+    for path in files(str(folder.relative_to(root)), root):
+        member = path.relative_to(folder).with_suffix("").parts[0]
         for name in imports(path):
-            parts = name.split(".")
-            if parts[0] == "lab" and len(parts) > 1 and parts[1] != room_of(path, root):
-                found[room_of(path, root), parts[1]] = path
+            parts = tuple(name.split("."))
+            if parts[: len(within)] == within and len(parts) > len(within):
+                other = parts[len(within)]
+                if other != member:
+                    found[member, other] = path
     return found
 
 
+def purpose(package: str) -> str:
+    """Return what a package is for: the first line of its docstring."""
+    path = ROOT.joinpath(*package.split("."), "__init__.py")
+    docstring = ast.get_docstring(ast.parse(path.read_text()))
+    return (docstring or "").splitlines()[0].replace("`", "")
+
+
 def render() -> str:
-    """Return the picture as SVG: floors from the ground up, an arrow for each pair of rooms."""
-    places = {
-        room: (_middle(floor, place), len(FLOORS) - 1 - level)
-        for level, floor in enumerate(FLOORS)
-        for place, room in enumerate(floor)
-    }
-    lines = [
-        _line(places[room], places[other])
-        for room, other in sorted(arrows())
-        if other not in FLOORS[0]
-    ]
-    boxes = [_box(room, *place) for room, place in places.items() if room not in FLOORS[0]]
-    ground = _box(
-        f"{' and '.join(FLOORS[0])}: every room uses them", WIDTH / 2, len(FLOORS) - 1, WIDTH - 40
-    )
-    words = f"{len(boxes)} rooms above the ground, {len(lines)} arrows between them, all downwards"
+    """Return the picture as SVG: a box for each package, and within `bench` one for each of its."""
+    boxes, top = [], GAP
+    for package in PACKAGES:
+        height = HEIGHT
+        words = _text(24, top + 25, package, "name") + _text(
+            120, top + 25, purpose(f"lab.{package}"), "purpose"
+        )
+        if package == "bench":
+            for floor in BENCH:
+                words += _floor(floor, top + height)
+                height += HEIGHT
+        boxes.append(_box(GAP, top, WIDTH - 2 * GAP, height) + words)
+        top += height + GAP
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {len(FLOORS) * STOREY}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" '
         'role="img" aria-labelledby="house-title">'
-        f'<title id="house-title">The rooms of lab: {words}</title>'
+        '<title id="house-title">The eight packages of lab, in reading order; '
+        "a package imports from those above it only</title>"
         f"<style>{following()}"
-        "text{font:13px system-ui,sans-serif;fill:var(--ink);text-anchor:middle}"
-        "rect{fill:var(--panel);stroke:var(--line)}"
-        "path{fill:none;stroke:var(--undecided);opacity:.45}</style>"
-        f"{''.join([*lines, *boxes, ground])}</svg>\n"
+        "text{font:13px system-ui,sans-serif;fill:var(--ink)}.name{font-weight:600}"
+        "rect{fill:var(--panel);stroke:var(--line)}</style>"
+        f"{''.join(boxes)}</svg>\n"
     )
 
 
 def refresh() -> list[Path]:
-    """Draw it again where the imports have changed, and return its path then."""
+    """Draw it again where the packages have changed, and return its path then."""
     return written(FIGURE, render())
 
 
-def _middle(floor: tuple[str, ...], place: int) -> float:
-    return WIDTH * (place + 0.5) / len(floor)
+def _floor(floor: tuple[str, ...], top: int) -> str:
+    """Return the boxes of one floor of `bench`."""
+    width = (WIDTH - 120 - 3 * GAP) / len(BENCH[1])
+    parts = []
+    for place, name in enumerate(floor):
+        left = 120 + place * width
+        parts.append(_box(left, top, width - GAP, HEIGHT - GAP))
+        parts.append(_text(left + 12, top + 20, name, "name"))
+    return "".join(parts)
 
 
-def _box(text: str, middle: float, row: int, width: float = 104) -> str:
-    top = row * STOREY + (STOREY - HEIGHT) // 2
-    return (
-        f'<rect x="{middle - width / 2:g}" y="{top}" width="{width:g}" height="{HEIGHT}" rx="4"/>'
-        f'<text x="{middle:g}" y="{top + 17}">{text}</text>'
-    )
+def _box(left: float, top: int, width: float, height: int) -> str:
+    return f'<rect x="{left:g}" y="{top}" width="{width:g}" height="{height}" rx="4"/>'
 
 
-def _line(upper: tuple[float, int], lower: tuple[float, int]) -> str:
-    """Return a curve from the bottom of one room to the top of another."""
-    (x1, above), (x2, below) = upper, lower
-    gap = (STOREY - HEIGHT) // 2
-    y1, y2 = (above + 1) * STOREY - gap, below * STOREY + gap
-    half = (y1 + y2) / 2
-    return f'<path d="M{x1:g} {y1} C{x1:g} {half:g} {x2:g} {half:g} {x2:g} {y2}"/>'
+def _text(left: float, top: int, text: str, kind: str) -> str:
+    return f'<text x="{left:g}" y="{top}" class="{kind}">{escape(text)}</text>'

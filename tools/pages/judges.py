@@ -9,11 +9,11 @@ from benchmarks.judges.counted import Counted, JudgesResult
 from benchmarks.judges.counts import LIMIT, over_old
 from benchmarks.judges.made import NAMES
 from benchmarks.judges.picture import MOODS, draw
+from lab.bench.store.folder import read_json
 from lab.errors import UsageError
 from lab.report import markdown, numbers
 from lab.report.svg import Picture
 from lab.report.tables import Cell, Column, Table
-from lab.runs.folder import read_json
 from tools.pages.results import RESULTS
 
 TOGETHER = "all"

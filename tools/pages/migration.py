@@ -6,10 +6,10 @@ import re
 import tempfile
 from pathlib import Path
 
-from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.cli.migrate.migration import migrated
+from lab.cli.migrate.text import as_text
+from lab.config.vocabulary.translators import TRANSLATORS
 from lab.errors import UsageError
-from lab.migrate.migrated import migrated
-from lab.migrate.show import as_text
 from tools.pages.files import DOCS
 
 INI = re.compile(r"^```ini\n(.*?)^```", re.DOTALL | re.MULTILINE)

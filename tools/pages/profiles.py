@@ -12,9 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lab import dialects, profiles
 from lab.analysis.summary import Summary
-from lab.dialects.difference import difference
+from lab.bench import profiles
+from lab.bench.machine import project
+from lab.bench.store.effects import ENOUGH, LADDER
+from lab.config import servers
+from lab.config.difference import difference
 from lab.model.comparison import Comparison
 from lab.model.metric import METRICS, shown
 from lab.model.plan import Load
@@ -22,8 +25,6 @@ from lab.model.profile import Profile
 from lab.model.workload import Workload
 from lab.report.headline import ANOTHER
 from lab.report.numbers import bounded, judged
-from lab.runs.effects import ENOUGH, LADDER
-from lab.system import project
 from tools.pages.files import DOCS, ROOT, names, swept, written
 from tools.pages.runs import mark
 
@@ -109,7 +110,7 @@ def _other_application(profile: Profile, read: dict[str, Profile]) -> str:
     if profile.against is None or profile.reply is not None:
         return ""
     served, before = (
-        dialects.settings(each).application for each in (profile, read[profile.against])
+        servers.settings(each).application for each in (profile, read[profile.against])
     )
     return f" · {ANOTHER}: `{served}` instead of `{before}`" if served != before else ""
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.selftest.result import SelfTestResult
 from benchmarks.selftest.show import instead, ratio, said, score, sentence
+from lab.bench.store.folder import read_json
+from lab.cli.stress.result import StressResult
+from lab.cli.stress.text import banners, legend, notes, table
 from lab.report import markdown
-from lab.runs.folder import read_json
-from lab.stress.result import StressResult
-from lab.stress.show import banners, legend, notes, table
 from tools.pages.files import RUNS
 
 

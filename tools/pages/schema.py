@@ -23,10 +23,10 @@ import msgspec
 
 import lab.model
 from lab.analysis.summary import Row, Tally
-from lab.model.measured import Trial
+from lab.bench.store import folder
+from lab.model.measurement import Trial
 from lab.model.profile import Own, Peer
 from lab.report.summary_json import Source, SummaryDocument, sources
-from lab.runs import folder
 from tools.pages.files import DOCS, written
 
 FOLDER = DOCS / "schema"
@@ -88,7 +88,7 @@ def _path(kind: type) -> dict[str, Any]:
 
 
 def _flatten(components: dict[str, Any]) -> None:
-    """Put what a profile is made of among its own properties, as `lab.runs.flat` does."""
+    """Put what a profile is made of among its own properties, as `lab.bench.store.flat` does."""
     if "Profile" not in components:
         return
     properties = components["Profile"]["properties"]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import articles
-from lab import profiles
+from lab.bench import profiles
+from lab.bench.profiles.header import words
 from lab.model.profile import Profile
-from lab.profiles.header import words
 from tools.pages.claims import article, sources
 from tools.pages.files import DOCS, ROOT, written
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from lab.dialects.config import Known
-from lab.tune.allowed import tries
-from lab.tune.missing import missing
-from lab.tune.moves import Facts, ground_of
-from lab.tune.read import read
-from lab.tune.show import as_text
+from lab.cli.tune.allowed import tries
+from lab.cli.tune.missing import missing
+from lab.cli.tune.moves import Facts, ground_of
+from lab.cli.tune.reader import read
+from lab.cli.tune.text import as_text
+from lab.config.configuration import Known
 from tools.pages.migration import ini
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from lab.dialects import granian
-from lab.dialects.gunicorn.read import carried
-from lab.dialects.uwsgi.table import uwsgi_options
-from lab.dialects.vocabulary.senses import (
+from lab.config.granian import server
+from lab.config.gunicorn.reader import carried
+from lab.config.uwsgi.table import uwsgi_options
+from lab.config.vocabulary.senses import (
     Gone,
     Hidden,
     Sense,
@@ -17,7 +17,7 @@ from lab.dialects.vocabulary.senses import (
     hidden,
     senses,
 )
-from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.config.vocabulary.translators import TRANSLATORS
 from lab.errors import UsageError
 from lab.report import markdown
 from lab.report.numbers import UNKNOWN
@@ -26,14 +26,14 @@ from lab.report.tables import Cell, Table, texts
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "uwsgi": {name: entry.line for name, entry in uwsgi_options().entries.items()},
     "gunicorn": dict.fromkeys(carried()["settings"], ""),
-    "granian": dict.fromkeys(granian.options(), ""),
+    "granian": dict.fromkeys(server.options(), ""),
 }
 """Program -> its options, each with its place in the source where the vocabulary has none."""
 
 VERSIONS: Mapping[str, str] = {
     "uwsgi": uwsgi_options().version,
     "gunicorn": carried()["version"],
-    "granian": granian.carried()["version"],
+    "granian": server.carried()["version"],
 }
 """Program -> the version that its options are of."""
 

@@ -10,9 +10,9 @@ from lab.analysis.causes.signs import LOST_SHARE, Signs
 from lab.analysis.gates import LATE
 from lab.analysis.gates.network import ACCEPT_QUEUE
 from lab.analysis.metrics import merged_latency
-from lab.dialects.moves import listen
+from lab.config.moves import listen
 from lab.model.diagnosis import Cause
-from lab.model.measured import Window
+from lab.model.measurement import Window
 from lab.model.plan import Arm, Better
 
 NAME = "accept queue"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.causes.signs import Signs
-from lab.dialects.moves.move import Move
+from lab.config.moves.move import Move
 from lab.model.diagnosis import Cause
-from lab.model.measured import Window
+from lab.model.measurement import Window
 from lab.model.plan import Arm, Better
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lab.analysis.causes import phrases
 from lab.analysis.causes.hypothesis import Hypothesis
 from lab.analysis.causes.signs import Signs
-from lab.dialects.moves import request_log
+from lab.config.moves import request_log
 from lab.model.diagnosis import Cause
 
 NAME = "I/O wait"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lab.analysis.causes import phrases
 from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import Signs
-from lab.dialects.moves import keepalive
+from lab.config.moves import keepalive
 from lab.model.diagnosis import Cause
 
 NAME = "reconnecting"

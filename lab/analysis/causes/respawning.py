@@ -5,7 +5,7 @@ from __future__ import annotations
 from lab.analysis.causes import phrases
 from lab.analysis.causes.hypothesis import Hypothesis
 from lab.analysis.causes.signs import LOST_SHARE, Signs
-from lab.dialects.moves import recycling
+from lab.config.moves import recycling
 from lab.model.diagnosis import Cause
 
 NAME = "respawning"

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lab import dialects
 from lab.analysis.gates import BUSY, LATE
 from lab.analysis.gates.common import left_over
 from lab.analysis.metrics import merged_latency, quantile, server_cpu, usable_cores
-from lab.dialects.meaning import Settings
+from lab.config import servers
+from lab.config.meaning import Settings
 from lab.model.finding import Gate
-from lab.model.measured import Trial, Window
+from lab.model.measurement import Trial, Window
 from lab.model.plan import Load
 
 STALL_FACTOR = 20
@@ -143,7 +143,7 @@ def signs(trial: Trial, gates: Mapping[Gate, str]) -> Signs | None:
     return Signs(
         gates=gates,
         readings=readings,
-        settings=dialects.settings(trial.slot.arm.profile),
+        settings=servers.settings(trial.slot.arm.profile),
         load=load,
         rate=rate,
         probed=_probed(replies, rate, elapsed, load),

@@ -6,7 +6,7 @@ from lab.analysis.causes import phrases
 from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import IDLE_CORE, Signs
 from lab.analysis.gates import BUSY
-from lab.dialects.moves import processes
+from lab.config.moves import processes
 from lab.model.diagnosis import Cause
 
 NAME = "single worker"

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from lab.analysis.gates.common import BUSY, LATE, TIME_BASED
 from lab.analysis.gates.replies import NOT_MEASURED
 from lab.model.finding import Beside, Finding, Gate
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 
 __all__ = ["BUSY", "GATES", "LATE", "TIME_BASED", "judge"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lab.analysis.gates import example
 from lab.analysis.gates.common import TIME_BASED
 from lab.model.finding import Beside, Finding, Gate, Whose
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 
 SATURATED = 0.7
 """Share of the time from which a process is too busy to be asked: what comes by chance waits in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.metrics import merged_latency, merged_service, quantile, server_cpu, usable_cores
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.metric import Of, made_of
 
 FAILED_SHARE = 0.01

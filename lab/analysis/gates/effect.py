@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from lab.analysis.gates import example
 from lab.model.finding import Beside, Finding, Gate, Whose
-from lab.model.measured import Run, Trial
+from lab.model.measurement import Run, Trial
 from lab.model.plan import Role
 
 COUNTED = {"workers": "processes", "threads": "threads"}

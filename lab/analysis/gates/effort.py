@@ -9,7 +9,7 @@ from lab.analysis.gates import common, example
 from lab.analysis.gates.replies import explained_time
 from lab.analysis.metrics import usable_cores
 from lab.model.finding import Beside, Finding, Gate, Whose
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.wording import counted
 
 IDLE = 0.5

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lab.model.measured import Trial, Window
+from lab.model.measurement import Trial, Window
 from lab.model.plan import Arm, Load, Slot
 from lab.model.profile import Profile
 from lab.model.request import Expectation

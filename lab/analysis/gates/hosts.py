@@ -6,7 +6,7 @@ from lab.analysis.gates import common, example
 from lab.analysis.gates.network import CONFIRMED
 from lab.analysis.metrics import merged_latency
 from lab.model.finding import Beside, Finding, Gate, Whose
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 
 SKEW = 0.02
 """Share of a window by which it may be off the others: the floor of every comparison is 2 %."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lab.analysis.gates import example
 from lab.analysis.metrics import usable_cores
 from lab.model.finding import Beside, Finding, Gate, Whose
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 
 FOREIGN_CPU = 0.10
 """Cores used by others, for each core of the server: from here on a trial is repeated."""

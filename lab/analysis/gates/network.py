@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from lab.analysis.gates import common, example
 from lab.analysis.metrics import merged_latency, merged_service
 from lab.model.finding import Beside, Finding, Gate, Whose
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.workload import Transport
 
 TIMERS: Mapping[float, tuple[str, ...]] = {

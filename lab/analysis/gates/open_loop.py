@@ -6,7 +6,7 @@ from lab.analysis.gates import common, example
 from lab.analysis.gates.effort import GENERATOR_BOUND
 from lab.analysis.metrics import merged_latency, quantile
 from lab.model.finding import Beside, Finding, Gate, Whose
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 
 LATE_SHARE = 0.01
 """Open loop: share of requests sent late from which p99 is made of the generator's own delays."""

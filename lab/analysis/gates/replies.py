@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from lab import dialects
 from lab.analysis.gates import common, example
 from lab.analysis.gates.network import port_failures
+from lab.config import servers
 from lab.model.finding import Beside, Finding, Gate, Whose
-from lab.model.measured import Failure, Trial
+from lab.model.measurement import Failure, Trial
 from lab.model.metric import Of, made_of
 
 WRONG_REPLIES = ("body", "malformed", "truncated")
@@ -260,7 +260,7 @@ def reconnects(trial: Trial, _beside: Beside) -> Finding | None:
             withholds=WITH_CONNECTIONS,
         )
     fair = ok >= common.FAIR_REPLIES * sum(len(window.replies) for window in trial.windows)
-    implied = dialects.settings(profile).implied_keepalive
+    implied = servers.settings(profile).implied_keepalive
     if not (implied or profile.keepalive) and fair and again < PLAINLY_KEPT:
         return Finding(
             RECONNECTS,

@@ -13,8 +13,8 @@ import pkgutil
 from collections.abc import Iterator
 from functools import cache
 
-from lab import dialects
-from lab.dialects.config import Config
+from lab.config import servers
+from lab.config.configuration import Config
 from lab.lint.case import Case
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules.rule import RULES
@@ -38,7 +38,7 @@ def inert(profile: Profile) -> tuple[str, ...]:
     Of a repeated option the last counts. Nothing for servers whose options are not known here. An
     option that only says what is the default is no mistake, and one that harms another matter.
     """
-    config = dialects.of(profile).config(profile)
+    config = servers.of(profile).config(profile)
     if config is None:
         return ()
     case = Case.of(config)

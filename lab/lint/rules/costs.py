@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.dialects.uwsgi.table import atoi
+from lab.config.uwsgi.table import atoi
 from lab.lint.address import is_unix
 from lab.lint.rules.alike import missing, present, with_line
 from lab.lint.rules.doors import routed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lab.dialects import sections
+from lab.config import sections
 from lab.lint.rules.alike import instead
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, Spot, rule
 

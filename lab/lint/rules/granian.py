@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lab.dialects.granian import VARIABLE, carried, interface_of, options, variables
-from lab.dialects.interface import WSGI
-from lab.dialects.steps import Drop, Put
+from lab.config.granian.server import VARIABLE, carried, interface_of, options, variables
+from lab.config.interface import WSGI
+from lab.config.steps import Drop, Put
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, rule
 

@@ -11,11 +11,11 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from lab.dialects.gunicorn.command import is_command
-from lab.dialects.gunicorn.read import carried, literal, names_read, spellings
-from lab.dialects.interface import ASGI, of_worker_class
-from lab.dialects.meaning import Computed
-from lab.dialects.steps import Drop, Put
+from lab.config.gunicorn.command import is_command
+from lab.config.gunicorn.reader import carried, literal, names_read, spellings
+from lab.config.interface import ASGI, of_worker_class
+from lab.config.meaning import Computed
+from lab.config.steps import Drop, Put
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Fix, Flaw, Setting, Severity, rule
 

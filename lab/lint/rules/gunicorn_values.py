@@ -13,9 +13,9 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lab.dialects.gunicorn.command import is_command
-from lab.dialects.gunicorn.read import carried, literal, names_read, spellings
-from lab.dialects.meaning import Computed
+from lab.config.gunicorn.command import is_command
+from lab.config.gunicorn.reader import carried, literal, names_read, spellings
+from lab.config.meaning import Computed
 from lab.lint.rules.gunicorn import addresses, drop, is_asgi
 from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, rule
 

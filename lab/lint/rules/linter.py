@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import shorten
 
-from lab.dialects.edits import Edit
+from lab.config.edits import Edit
 from lab.lint.flaw import Fix
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 

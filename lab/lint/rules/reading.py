@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lab.dialects import sections
-from lab.dialects.uwsgi import OFF
-from lab.dialects.uwsgi.table import Entry, atoi
+from lab.config import sections
+from lab.config.uwsgi import OFF
+from lab.config.uwsgi.table import Entry, atoi
 from lab.lint.rules.alike import instead
 from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, Spot, rule
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from lab import dialects
-from lab.dialects.config import Config
-from lab.dialects.edits import Edit
-from lab.dialects.spot import Setting, Spot
+from lab.config import servers
+from lab.config.configuration import Config
+from lab.config.edits import Edit
+from lab.config.spot import Setting, Spot
 from lab.lint.case import Case
 from lab.lint.flaw import WHY, Fix, Flaw, Severity
 
@@ -78,7 +78,7 @@ class Rule:
 RULES: dict[str, Rule] = {}
 """Code -> rule; importing `lab.lint.rules` fills it."""
 
-SERVERS = {each.code: each.name for each in dialects.every() if each.code}
+SERVERS = {each.code: each.name for each in servers.every() if each.code}
 """How a code begins -> the server that it is for."""
 
 

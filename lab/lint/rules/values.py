@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lab.dialects.uwsgi import BINDS
+from lab.config.uwsgi import BINDS
 from lab.lint.address import is_unix
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 

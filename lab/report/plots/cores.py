@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.summary import Summary
-from lab.model.measured import Run, Trial
+from lab.model.measurement import Run, Trial
 from lab.model.wording import visible
 from lab.report.caveats import caveats
 from lab.report.numbers import figure

@@ -18,8 +18,8 @@ from typing import Any
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
-from lab.analysis.swept import Measured, order_of, reading
-from lab.analysis.together import SweepConclusion
+from lab.analysis.sweep import SweepConclusion
+from lab.analysis.sweep_values import Measured, order_of, reading
 from lab.model.metric import METRICS
 from lab.report.caveats import caveats_of_sweep
 from lab.report.numbers import quantity

@@ -18,7 +18,7 @@ from lab.analysis.conclusion import Conclusion
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Summary
-from lab.model.measured import Trial
+from lab.model.measurement import Trial
 from lab.model.metric import METRICS
 from lab.model.metric import shown as changes_of
 from lab.model.plan import Role

@@ -1,0 +1,330 @@
+"""What a run at several values of one quantity comes to, all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.analysis.compare import surely
+from lab.analysis.conclude import conclude
+from lab.analysis.conclusion import Conclusion
+from lab.analysis.ending import exit_status
+from lab.analysis.health import noise_check
+from lab.analysis.judging import Judgement, judge_own
+from lab.analysis.machine import Facts, Network, facts, network
+from lab.analysis.summary import Summary
+from lab.analysis.sweep_values import (
+    against_first,
+    counted_as,
+    noise,
+    on_one_core,
+    served,
+    shown,
+    value_of,
+)
+from lab.analysis.thresholds import Threshold
+from lab.analysis.warning import EndedEarly, RunWarning
+from lab.model.comparison import Comparison, Verdict
+from lab.model.finding import Finding, Gate
+from lab.model.measurement import Run
+from lab.model.metric import shown as judged_metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """A profile that is better, or worse, than what it is compared with."""
+
+    profile: str
+    verdict: Verdict
+    values: tuple[str, ...]
+    """At which."""
+
+    most_at: str
+    """The value where it is surely most so."""
+
+    most: Comparison
+    """There."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateAtValues:
+    """One gate over all profiles and values."""
+
+    gate: Gate
+    where: tuple[tuple[str, str, int, int], ...]
+    """Profile, value, the trials in which it fired, and all of them."""
+
+    example: Finding
+    """At the first of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepConclusion:
+    """What all values come to, in the order in which it is said."""
+
+    summaries: tuple[Summary, ...]
+    """What was found at each value."""
+
+    quantity: str
+    values: tuple[str, ...]
+    """In the plan's order."""
+
+    metric: str
+    """By which the run is judged."""
+
+    metrics: tuple[str, ...]
+    """By which changes are told."""
+
+    measured: tuple[str, ...]
+    """Metrics that the values are told by."""
+
+    counted: str | None
+    """What the probes count of the quantity: processes or threads; None of any other."""
+
+    single_core: bool
+    """Whether no server had more than one core, whatever the quantity is."""
+
+    compared: bool
+    """Whether anything can be compared."""
+
+    gains: tuple[Differs, ...]
+    """Each profile against itself at the first value; of what the probes count alone."""
+
+    level: tuple[str, ...]
+    """Profiles of which no value differs from the first one."""
+
+    differences: tuple[Differs, ...]
+    """Each profile against the first one, at the same value."""
+
+    checked: int
+    """Values at which the noise check could be made."""
+
+    passed: int
+    noisy: tuple[str, ...]
+    """Values at which the noise check was not passed, or could not be made."""
+
+    warnings: tuple[RunWarning, ...]
+    """Of all values together."""
+
+    warned: tuple[tuple[str, RunWarning], ...]
+    """Of single ones: value, and warning."""
+
+    growths: Mapping[str, tuple[tuple[Comparison, ...], ...]]
+    """Metric -> by profile how each later value compares with the first one; of what the probes
+    count alone."""
+
+    served: tuple[tuple[float | None, ...], ...]
+    """By value, how many the probes counted of each profile; None where they could not. None of
+    another quantity."""
+
+    gates: tuple[GateAtValues, ...]
+    """In order of appearance."""
+
+    judgements: tuple[tuple[str, Judgement], ...]
+    """Value, and what is said at it to a limit of `--fail-if`."""
+
+    missing: tuple[tuple[str, int, int], ...]
+    """Value, trials that were measured, and planned ones, of values that lack any."""
+
+    machine: Facts
+    """Where the run was made."""
+
+    network: Network | None
+    """The other hosts that its load came from; None where it came from the same one."""
+
+    @property
+    def on_one_core(self) -> bool:
+        """Whether more of the quantity do nothing that could be seen, for want of a second core."""
+        return self.counted is not None and self.single_core
+
+    @property
+    def most(self) -> Differs | None:
+        """The largest of the differences; None where nothing differs."""
+        told = (*self.gains, *self.differences)
+        return max(told, key=lambda each: surely(each.most), default=None)
+
+    @property
+    def run(self) -> Run:
+        """The part of the run at the first value, which has what holds at all of them."""
+        return self.summaries[0].run
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """Their names; all are compared with the first."""
+        return tuple(profile.name for profile in self.run.plan.profiles)
+
+
+@dataclass(frozen=True, slots=True)
+class RunConclusion:
+    """What a run comes to: at each value of its quantity, and all of them together."""
+
+    points: tuple[Conclusion, ...]
+    """In the plan's order; one where nothing is swept."""
+
+    sweep: SweepConclusion | None
+    """None where nothing is swept."""
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """What was found at each value."""
+        return tuple(each.summary for each in self.points)
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        """What is said at each value to each limit of `--fail-if`."""
+        return tuple(judgement for each in self.points for judgement in each.judgements)
+
+    @property
+    def status(self) -> int:
+        """The exit status of the run, with its limits."""
+        return exit_status(self.summaries, self.judgements)
+
+
+def conclude_run(
+    found: Sequence[Summary], thresholds: Sequence[Threshold] | None = None
+) -> RunConclusion:
+    """
+    Return what a run comes to.
+
+    Args:
+        found: What was found at each value.
+        thresholds: Others than the limits that it was given.
+    """
+    sweep = conclude_sweep(found, thresholds) if len(found) > 1 else None
+    return RunConclusion(tuple(conclude(each, thresholds) for each in found), sweep)
+
+
+def conclude_sweep(
+    found: Sequence[Summary], thresholds: Sequence[Threshold] | None = None
+) -> SweepConclusion:
+    """
+    Return what a sweep comes to.
+
+    Args:
+        found: What was found at each value, in the order of the values.
+        thresholds: Others than the limits that it was given.
+    """
+    plan, counted = found[0].run.plan, counted_as(found)
+    metrics = judged_metrics(plan.load)
+    metric, names = metrics[0], [profile.name for profile in plan.profiles]
+    columns = {
+        each: tuple(against_first(found, name, each) for name in names) if counted else ()
+        for each in metrics
+    }
+    gains, level = _gains(found, dict(zip(names, columns[metric], strict=False)))
+    differences = tuple(_differences(found, metric))
+    checks = {value_of(each)[1]: noise_check(each.run.plan, each.aa) for each in found}
+    made = [each for each in checks.values() if each is not None]
+    any_ratio = any(step.baseline[metric].ratio for each in found for step in each.steps)
+    return SweepConclusion(
+        summaries=tuple(found),
+        quantity=value_of(found[0])[0],
+        values=tuple(value_of(each)[1] for each in found),
+        metric=metric,
+        metrics=metrics,
+        measured=shown(found),
+        counted=counted,
+        single_core=on_one_core(found),
+        compared=bool(gains or level or differences or any_ratio),
+        gains=gains,
+        level=level,
+        differences=differences,
+        checked=len(made),
+        passed=sum(each.passed for each in made),
+        noisy=tuple(value for value, each in checks.items() if each is None or not each.passed),
+        warnings=tuple(_warnings(found)),
+        warned=tuple(_warned(found)),
+        growths=columns if counted else {},
+        served=tuple(tuple(served(each, name) for name in names) for each in found)
+        if counted
+        else (),
+        gates=_gates(found),
+        judgements=tuple(_judgements(found, thresholds)),
+        missing=tuple(_missing(found)),
+        machine=facts(found[0].run.environments),
+        network=network(found[0].run),
+    )
+
+
+def _gains(
+    found: Sequence[Summary], columns: Mapping[str, Sequence[Comparison]]
+) -> tuple[tuple[Differs, ...], tuple[str, ...]]:
+    """Return where each profile differs from its first value, and which nowhere do."""
+    values = [value_of(each)[1] for each in found[1:]]
+    gains: list[Differs] = []
+    level = []
+    for profile, column in columns.items():
+        sides = {
+            value: each
+            for value, each in zip(values, column, strict=True)
+            if each.verdict is not Verdict.INVALID
+        }
+        told = list(_decided(profile, sides))
+        gains += told
+        if sides and not told:
+            level.append(profile)
+    return tuple(gains), tuple(level)
+
+
+def _differences(found: Sequence[Summary], metric: str) -> Iterator[Differs]:
+    """Yield where each profile differs from the first one."""
+    for step in found[0].steps:
+        sides = {
+            value_of(summary)[1]: each.baseline[metric]
+            for summary in found
+            for each in summary.steps
+            if each.profile == step.profile and metric in each.baseline
+        }
+        yield from _decided(step.profile, sides)
+
+
+def _decided(profile: str, sides: Mapping[str, Comparison]) -> Iterator[Differs]:
+    """Yield where it is better, and where it is worse."""
+    for verdict in (Verdict.FASTER, Verdict.SLOWER):
+        told = {value: each for value, each in sides.items() if each.verdict is verdict}
+        if told:
+            most = max(told, key=lambda value: surely(told[value]))
+            yield Differs(profile, verdict, tuple(told), most, told[most])
+
+
+def _warnings(found: Sequence[Summary]) -> Iterator[RunWarning]:
+    if (too_much := noise(found)) is not None:
+        yield too_much
+    planned = sum(each.planned for each in found)
+    measured = sum(each.measured for each in found)
+    if measured < planned:
+        yield EndedEarly(measured, planned)
+
+
+def _warned(found: Sequence[Summary]) -> Iterator[tuple[str, RunWarning]]:
+    for summary in found:
+        for warning in summary.warnings:
+            if not isinstance(warning, EndedEarly):
+                yield value_of(summary)[1], warning
+
+
+def _judgements(
+    found: Sequence[Summary], thresholds: Sequence[Threshold] | None
+) -> Iterator[tuple[str, Judgement]]:
+    for each in found:
+        yield from ((value_of(each)[1], judged) for judged in judge_own(each, thresholds))
+
+
+def _missing(found: Sequence[Summary]) -> Iterator[tuple[str, int, int]]:
+    for each in found:
+        if each.measured < each.planned:
+            yield value_of(each)[1], each.measured, each.planned
+
+
+def _gates(found: Sequence[Summary]) -> tuple[GateAtValues, ...]:
+    where: dict[Gate, list[tuple[str, str, int, int]]] = {}
+    examples: dict[Gate, Finding] = {}
+    for summary in found:
+        for row in summary.rows:
+            for tally in row.tallies:
+                place = row.profile.name, value_of(summary)[1], tally.trials, row.total
+                where.setdefault(tally.gate, []).append(place)
+                examples.setdefault(tally.gate, tally.example)
+    return tuple(
+        GateAtValues(gate, tuple(places), examples[gate]) for gate, places in where.items()
+    )

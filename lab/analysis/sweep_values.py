@@ -1,0 +1,174 @@
+"""What a metric was at one value of a sweep, whether it counts or not, and against another."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lab.analysis.compare import compare, own
+from lab.analysis.gates.effect import COUNTED, counts
+from lab.analysis.health import HEADLINE, alike, gravest
+from lab.analysis.metrics import derive, usable_cores
+from lab.analysis.observations import Observation
+from lab.analysis.stats import error_of, half_width, interval
+from lab.analysis.summary import Summary
+from lab.analysis.warning import Noise
+from lab.model.comparison import Comparison, Estimate
+from lab.model.metric import METRICS, Only
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One metric of one profile at one value, in SI units."""
+
+    median: float
+    trials: tuple[float, ...]
+    """What *median* is of."""
+    counts: bool
+    """False where a gate withholds it in every trial: then it is shown, and nothing follows."""
+    least: bool = False
+    """Whether *median* is the least that it can be, since the load was at its limit."""
+
+
+def reading(summary: Summary, profile: str, metric: str) -> Measured | None:
+    """Return what *metric* was in the trials that count, else in all; None where it was in none."""
+    trials = [item for item in summary.observations if item.trial.is_own(profile)]
+    found = tuple(item.metrics[metric] for item in trials if metric in item.metrics)
+    told = bool(found)
+    if not told:
+        derived = (derive(item.trial) for item in trials)
+        found = tuple(each[metric] for each in derived if metric in each)
+    if not found:
+        return None
+    of = (row.known(metric) for row in summary.rows if row.profile.name == profile)
+    known, least = next(of, (None, False))
+    if known is not None and least:
+        return Measured(known, found, counts=True, least=True)
+    return Measured(statistics.median(found), found, told)
+
+
+def value_of(summary: Summary) -> tuple[str, str]:
+    """Return the quantity that is swept, and its value in this part of the run."""
+    ((name, value),) = summary.run.plan.arms[0].at.items()
+    return name, value
+
+
+def counted_as(found: Sequence[Summary]) -> str | None:
+    """Return what the probes count of the quantity: processes or threads; None of any other."""
+    return COUNTED.get(value_of(found[0])[0])
+
+
+def served(summary: Summary, profile: str) -> float | None:
+    """Return how many of these there were at one value; None where they could not be counted."""
+    return counts(summary.run, profile).get(value_of(summary)[1])
+
+
+def on_one_core(found: Sequence[Summary]) -> bool:
+    """Return whether no server had more than one core, as far as that was read."""
+    trials = (trial for summary in found for trial in summary.run.trials if trial.windows)
+    known = [cores for each in trials if (cores := usable_cores(each.readings)) is not None]
+    return bool(known) and max(known) <= 1
+
+
+def against_first(found: Sequence[Summary], profile: str, metric: str) -> tuple[Comparison, ...]:
+    """Return each value of a profile over the first one, paired by block, in their order."""
+    first, *others = (_under_value(summary, profile) for summary in found)
+    start, *names = (value_of(summary)[1] for summary in found)
+    noise = max(summary.floors[metric] for summary in found)
+    return tuple(
+        compare((*first, *each), metric, own(name), own(start), noise)
+        for name, each in zip(names, others, strict=True)
+    )
+
+
+def _under_value(summary: Summary, profile: str) -> tuple[Observation, ...]:
+    """Return a profile's trials at one value as those of an arm that is named after it."""
+    found = []
+    for item in summary.observations:
+        if item.trial.is_own(profile):
+            slot = item.trial.slot
+            arm = replace(slot.arm, name=value_of(summary)[1])
+            trial = replace(item.trial, slot=replace(slot, arm=arm))
+            found.append(replace(item, trial=trial))
+    return tuple(found)
+
+
+def shown(found: Sequence[Summary]) -> tuple[str, ...]:
+    """Return the metrics that a sweep is told by."""
+    return tuple(
+        name
+        for name, metric in METRICS.items()
+        if (only := metric.swept) is not None
+        and any(summary.shows(metric, only) for summary in found)
+        and (only is not Only.SCALED or counted_as(found) is not None)
+    )
+
+
+def order_of(values: Sequence[str]) -> list[float] | None:
+    """
+    Return the values as numbers to place them by; None where they are none.
+
+    >>> order_of(["1k", "10k"]), order_of(["50%", "80%"]), order_of(["a", "b"])
+    ([1024.0, 10240.0], [50.0, 80.0], None)
+    """
+    found = []
+    for value in values:
+        number, kilo = value.removesuffix("%").removesuffix("/s"), 1
+        if number.endswith("k"):
+            number, kilo = number[:-1], 1024
+        try:
+            found.append(float(number) * kilo)
+        except ValueError:
+            return None
+    return found
+
+
+def exit_code(found: Sequence[Summary]) -> int:
+    """
+    Return the exit status of a run: of one value its own, of several that of all together.
+
+    Several values are as many noise checks. Were each to decide, a run of seventeen would fail on
+    a machine that is as quiet as it should be, since one check in twenty fails by chance. So the
+    noise of all values is judged at once. What else makes a status is judged at each value.
+    """
+    if len(found) == 1:
+        return found[0].exit_code
+    others = (0 if _is_noisy(each) else each.exit_code for each in found)
+    return gravest(*others, 0 if noise(found) is None else 3)
+
+
+def noise(found: Sequence[Summary]) -> Noise | None:
+    """Return the noise of several values together where it is too much."""
+    ratios = [each.aa[HEADLINE].ratio for each in found]
+    known = [ratio for ratio in ratios if ratio is not None]
+    if not known:
+        return None
+    over_all, reach = _pooled(known)
+    smallest = found[0].run.plan.smallest
+    if alike(over_all, smallest) and reach <= smallest:
+        return None
+    return Noise("", {HEADLINE: over_all}, smallest, reach, None, decides=True)
+
+
+def _pooled(ratios: Sequence[Estimate]) -> tuple[Estimate, float]:
+    """
+    Return the mean of A/A ratios of several values, and how far the interval of one reaches.
+
+    The second is that of a value with the mean variance, which more values tell more exactly.
+    """
+    errors = [error_of(each) for each in ratios]
+    degrees = sum(each.n - 1 for each in ratios)
+    fewest = min(each.n for each in ratios)
+    centre = statistics.fmean(math.log(each.value) for each in ratios)
+    together = math.hypot(*errors) / len(errors)
+    typical = interval(0.0, math.sqrt(len(errors)) * together, degrees, fewest)
+    return interval(centre, together, degrees, fewest), half_width(typical)
+
+
+def _is_noisy(summary: Summary) -> bool:
+    """Return whether a status of 3 is of the noise alone, and not of values that are missing."""
+    measurable = sum(HEADLINE in row.values for row in summary.rows)
+    least = min(2, len(summary.rows))
+    return summary.exit_code == 3 and summary.aa[HEADLINE].ratio is not None and measurable >= least

@@ -1,0 +1,1 @@
+"""Runs servers under load, and stores what was measured."""

@@ -1,0 +1,1 @@
+"""Load generators, which all are a `lab.model.protocols.Generator`."""

@@ -1,0 +1,1 @@
+"""This machine: programs, processes, folders, CPUs."""

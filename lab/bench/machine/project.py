@@ -1,0 +1,79 @@
+"""
+Where this project's own files lie: profiles, workloads, backing services, runs, environments.
+
+In a checkout, and in an image, they lie beside the lab; an installed lab carries profiles,
+workloads and backing services in itself. Nothing else in the lab knows which of the two it is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_LAB = Path(__file__).resolve().parents[2]
+
+_CARRIED = _LAB / "carried"
+
+
+def root() -> Path:
+    """Return the folder where an application is imported unless another folder is named."""
+    # An installed lab always has its copy, so a folder `profiles` beside it is somebody else's.
+    return _CARRIED if _CARRIED.is_dir() else _LAB.parent
+
+
+def _has_make() -> bool:
+    """Return whether `make setup` can be run: an image has the folders and no Makefile."""
+    return (root() / "Makefile").is_file()
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs what an extra of this project has."""
+    return "make setup" if _has_make() else f"pip install 'uwsgi-fibonacci-lab[{extra}]'"
+
+
+def as_installed(needs: str) -> str:
+    """Return what a profile says to do about what is missing, where there is no `make`."""
+    if _has_make():
+        return needs
+    made = {"make peers": how_to_install("peers,articles"), "make setup": how_to_install("service")}
+    for target, how in made.items():
+        needs = needs.replace(target, how)
+    return needs
+
+
+def has(package: str) -> bool:
+    """Return whether a package lies in that folder, as those about the lab do in a checkout."""
+    return root().joinpath(*package.split(".")).is_dir()
+
+
+def profiles() -> Path:
+    """Return the folder of our own profiles."""
+    return root() / "profiles"
+
+
+def peers() -> Path:
+    """Return the folder of the profiles of other servers."""
+    return profiles() / "peers"
+
+
+def workloads() -> Path:
+    """Return the folder of what servers are asked."""
+    return root() / "loadtests" / "workloads"
+
+
+def backing() -> Path:
+    """Return the folder of the services that applications ask."""
+    return root() / "loadtests" / "backing"
+
+
+def runs() -> Path:
+    """Return the folder of the stored runs, whose effects `lab list` shows."""
+    return root() / "docs" / "runs"
+
+
+def environments() -> Path:
+    """
+    Return the folder of what is installed and compiled for peers; it need not exist.
+
+    It has the virtual environments of those that cannot share the lab's, and in `built` programs.
+    """
+    return root() / ".peers"

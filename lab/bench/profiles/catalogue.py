@@ -1,0 +1,244 @@
+"""
+Find the profiles, and read one.
+
+A profile is a file that its server runs without the lab: an ini under profiles/ or of a user's
+own, or a TOML that names the commands of any other server, under profiles/peers/. A TOML beside an
+ini of the same name runs that ini together with what it needs in front of it. Of a user's own, also
+a gunicorn.conf.py and a command (`lab.config.command`); those are served from a private copy.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from lab.bench.machine import project
+from lab.bench.machine.programs import plugins
+from lab.bench.machine.runtime import UWSGI, program
+from lab.bench.profiles import resolve
+from lab.bench.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
+from lab.bench.profiles.peer import APP, read_peer
+from lab.bench.profiles.reading import Reading
+from lab.config import command, servers
+from lab.config.files import UnreadableError, check_size, read_bytes
+from lab.config.uwsgi import keeps_connections
+from lab.config.uwsgi.private import private
+from lab.errors import MissingError, ProfileError
+from lab.model.digest import digest_of
+from lab.model.profile import Own, Profile
+from lab.model.runtime import OURS, OWN, Runtime
+
+
+def find() -> tuple[str, ...]:
+    """Return the names of all profiles: our own in alphabetical order, then the peers."""
+    return tuple(path.stem for path in (*_own(), *sorted(project.peers().glob("*.toml"))))
+
+
+def read(name: str, runtime: Runtime = OURS, *, ours: bool = False) -> Profile:
+    """Read and resolve a profile, as `with_reading` does."""
+    return with_reading(name, runtime, ours=ours)[0]
+
+
+def with_reading(
+    name: str, runtime: Runtime = OURS, *, ours: bool = False
+) -> tuple[Profile, Reading | None]:
+    """
+    Read and resolve a profile, and return it with the reading of its ini; None without one.
+
+    Args:
+        name: Of a profile of this project, or the path of an ini, with a section or without, of a
+            TOML or of a gunicorn.conf.py (with a slash or suffix), or a command.
+        runtime: What its server is started with.
+        ours: As in `described`.
+
+    Raises:
+        ProfileError: There is none, its header is incomplete, or its server refuses it.
+        MissingError: uWSGI is not installed, has another Python than the user's environment, or
+            lacks a plug-in that the profile needs.
+    """
+    profile = described(name, ours=ours)
+    if profile.commands:
+        folder = runtime.chdir if profile.own else None
+        return (servers.of(profile).moved(profile, folder) if folder else profile), None
+    uwsgi = program(runtime, UWSGI)
+    absent = [each for each in read_header(profile.path).plugins if each not in plugins(uwsgi)]
+    if absent:
+        hint = project.how_to_install("service") if runtime == OURS else f"it is {uwsgi}"
+        raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
+    here = (runtime if profile.own else runtime.for_ours()).started_in(profile.cwd)
+    resolved = resolve.read(profile.path, project.root(), here, profile.section)
+    own, options = profile.own, resolved.options
+    if own is not None:
+        try:
+            options, altered = private(options, runtime, root=os.geteuid() == 0)
+            altered = (*resolved.altered, *altered)
+            named = str(profile.path.parent)
+            altered = tuple(replace(a, value=a.value.replace("{here}", named)) for a in altered)
+            own = replace(own, altered=altered)
+        except ValueError as error:
+            line = line_of(read_header(profile.path).text, str(error).partition(" ")[0])
+            raise ProfileError(profile.path, str(error), line) from None
+    served = tuple((f"{APP}{family}", app) for family, app in profile.apps)
+    profile = replace(
+        profile,
+        options=options,
+        digest=digest_of((*options, *served)),
+        keepalive=keeps_connections(options),
+        own=own,
+    )
+    return profile, resolved.reading
+
+
+def described(name: str, *, ours: bool = False) -> Profile:
+    """
+    Return what a profile's file says, without asking uWSGI for the options of an ini.
+
+    Args:
+        name: As in `read`.
+        ours: Whether an ini that lies elsewhere is to be treated as one of this project's, which
+            obeys BIND and PORT: it runs as it is. Of a user's own a private copy runs.
+
+    Raises:
+        ProfileError: There is none, or its header is incomplete.
+    """
+    if command.is_command(name):
+        made = command.profile_of(name)
+        return replace(made, name=f"{made.name}-own") if made.name in find() else made
+    path, section = _located(name)
+    dialect = servers.of_file(path)
+    if dialect and (theirs := dialect.own(path)):
+        return theirs
+    header = read_header(path)
+    _ancestors(path, header)
+    if path.suffix == ".toml":
+        return read_peer(path, header)
+    own = Own(path.parent) if not ours and _is_theirs(path) else None
+    summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
+    return Profile(
+        name=f"{path.stem}-{section}" if section else path.stem,
+        server="uwsgi",
+        path=path,
+        summary=summary,
+        against=header.against,
+        options=(),
+        digest="",
+        section=section,
+        reply=header.reply,
+        own=own,
+        interfaces=(OWN, *header.interfaces) if own else header.interfaces,
+        apps=header.apps,
+        version=header.version or (UWSGI, "--version"),
+    )
+
+
+def read_header(path: Path) -> ProfileHeader:
+    """
+    Read what a profile's file says about itself, without asking its server.
+
+    Raises:
+        ProfileError: It cannot be read, or one of this project's has no summary.
+    """
+    try:
+        text = read_bytes(path).decode().replace("\r\n", "\n")
+        check_size(text)
+    except UnreadableError as error:
+        raise ProfileError(path, str(error), error.line) from None
+    except UnicodeDecodeError:
+        raise ProfileError(path, "is not UTF-8 text") from None
+    if path.suffix == ".toml":
+        header = parse_toml(text, path)
+        wanted = 'a line `summary = "What it does"`'
+    else:
+        header = parse_ini(text, path)
+        wanted = "a section [lab] with `summary = What this step changes`"
+    ours = is_ours(path) or header.against or path.suffix == ".toml"
+    if ours and header.summary is None:
+        raise ProfileError(path, f"has no summary; it needs {wanted}")
+    return header
+
+
+def ladder(name: str = "tuned") -> tuple[str, ...]:
+    """
+    Return the names from the first profile up to *name*, each against the one before it.
+
+    Raises:
+        ProfileError: One of them is missing, or the chain is a circle.
+    """
+    path = _locate(name)
+    return (*reversed(_ancestors(path, read_header(path))), path.stem)
+
+
+def usual() -> tuple[str, ...]:
+    """Return what is compared where nothing else is asked for: the ladder and reference lines."""
+    return (*ladder(), *(path.stem for path in _own() if read_header(path).reply is not None))
+
+
+def _own() -> list[Path]:
+    """Return the files of our own profiles; of an ini and a TOML with one name, the TOML."""
+    folder, suffixes = project.profiles(), ("ini", "toml")
+    files = {path.stem: path for each in suffixes for path in folder.glob(f"*.{each}")}
+    return [files[name] for name in sorted(files)]
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether a file is one of this project's profiles, or a link to one."""
+    return path.resolve().is_relative_to(project.profiles())
+
+
+def is_theirs(name: str) -> bool:
+    """Return whether a profile's name is that of a configuration of the user's, if it is one."""
+    return command.is_command(name) or (_is_path(name) and _is_theirs(_located(name)[0]))
+
+
+def _is_theirs(path: Path) -> bool:
+    return path.suffix != ".toml" and not is_ours(path)
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or re.search(r"\.(toml|py|ini(:.*)?)$", name) is not None
+
+
+def _located(name: str) -> tuple[Path, str]:
+    """Return the file of a profile, and the section of it that is named."""
+    file, ending, section = name.rpartition(".ini:")
+    return (_locate(f"{file}.ini"), section) if ending else (_locate(name), "")
+
+
+def _locate(name: str) -> Path:
+    if _is_path(name):
+        # Not what a link leads to: uWSGI's %d and %n are those of the link, too.
+        path = Path(os.path.abspath(Path(name).expanduser()))  # noqa: PTH100 - see above
+        if not path.is_file():
+            raise ProfileError(name, "there is no such file")
+        if path.suffix not in {".ini", ".toml", ".py"}:
+            wanted = "an .ini of uWSGI, a gunicorn.conf.py, or a .toml of another server"
+            raise ProfileError(name, f"a profile is {wanted}")
+        return path
+    ours, peers = project.profiles(), project.peers()
+    for path in (ours / f"{name}.toml", ours / f"{name}.ini", peers / f"{name}.toml"):
+        if path.is_file():
+            return path
+    close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)
+    files = [f"./{name}{suffix}" for suffix in (".ini", ".toml") if Path(name + suffix).is_file()]
+    hint = f"did you mean {(files + close)[0]}? " if files or close else ""
+    raise ProfileError(name, f"there is no such profile; {hint}`lab list` shows all")
+
+
+def _ancestors(path: Path, header: ProfileHeader) -> tuple[str, ...]:
+    """Return the names that *path*, with its *header*, is against, nearest first."""
+    names = [path.stem]
+    while header.against is not None:
+        if header.against in names:
+            circle = " -> ".join((*names, header.against))
+            raise ProfileError(path, f"against is a circle: {circle}", header.against_line)
+        try:
+            following = _locate(header.against)
+        except ProfileError as error:
+            problem = f"against names {header.against}: {str(error).partition(': ')[2]}"
+            raise ProfileError(path, problem, header.against_line) from None
+        names.append(header.against)
+        path, header = following, read_header(following)
+    return tuple(names[1:])

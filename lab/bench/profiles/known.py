@@ -1,0 +1,60 @@
+"""What is known of this machine and of a uWSGI on it, for those who judge a configuration."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lab.bench.machine.programs import find_command, output_of, plugins
+from lab.bench.machine.runtime import version_of_uwsgi
+from lab.bench.profiles import resolve
+from lab.config.configuration import Known
+from lab.errors import ProfileError
+
+SOMAXCONN = Path("/proc/sys/net/core/somaxconn")
+"""Where Linux says how long a queue of connections may be."""
+
+MIGRATES = Path("/proc/sys/net/ipv4/tcp_migrate_req")
+"""Where it says whether connections wait on when their socket is closed; since Linux 5.14."""
+
+
+def known_of(program: str | None, **expected: Any) -> Known:
+    """
+    Return what is known of this machine, which serves, and of the uWSGI that it serves with.
+
+    Args:
+        program: That uWSGI's path. It is started to ask for its version, options and plug-ins.
+            None where another server is asked about.
+        expected: What else is known: fields of `Known`.
+
+    Raises:
+        ProfileError: It is none that runs here.
+    """
+    limit = SOMAXCONN.read_text() if SOMAXCONN.exists() else ""
+    known = replace(
+        Known.of_caller(**expected),
+        here=True,
+        root=os.geteuid() == 0,
+        somaxconn=int(limit) if limit else None,
+        migrates=MIGRATES.read_text().strip() == "1" if MIGRATES.exists() else None,
+    )
+    return known if program is None else _with_build(known, program)
+
+
+def _with_build(known: Known, program: str) -> Known:
+    path = find_command(program)
+    version = re.match(r"\d+(\.\d+)*", (path and output_of(path, "--version")) or "")
+    if path is None or version is None:
+        problem = "is no uWSGI that runs here: name the program, as in /usr/bin/uwsgi"
+        raise ProfileError(f"--uwsgi {program}", problem)
+    python = version_of_uwsgi(path).split(".")
+    return replace(
+        known,
+        version=tuple(map(int, version[0].split("."))),
+        options=frozenset(resolve.known_options(path)),
+        plugins=plugins(path),
+        python=(int(python[0]), int(python[1])) if python[1:] else None,
+    )

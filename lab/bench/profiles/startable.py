@@ -1,0 +1,116 @@
+"""What is wrong with a user's own configuration before it is served, with the lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lab.bench.machine.programs import placed
+from lab.bench.machine.runtime import UWSGI, environment_of, program, require_python, with_home
+from lab.bench.profiles.catalogue import is_ours
+from lab.bench.profiles.header import line_of
+from lab.bench.profiles.known import known_of
+from lab.bench.profiles.reading import Reading
+from lab.bench.profiles.resolve import refused
+from lab.config.configuration import Config, Known
+from lab.config.uwsgi.overrides import by_drop, by_env, unset
+from lab.errors import MissingError, ProfileError
+from lab.lint.flaw import Flaw, Severity
+from lab.lint.lint import Linted, in_container, lint, linted
+from lab.model.profile import Profile
+from lab.model.runtime import HOME, OURS, Runtime
+
+RULES = ("UW101", "UW102", "UW103", "UW104", "UW105", "UW106", "UW109", "UW114", "UW115")
+"""Of `lab lint`: where they find something uWSGI ends. Those of addresses are not among them."""
+
+
+def warnings(
+    profile: Profile, runtime: Runtime = OURS, reading: Reading | None = None
+) -> tuple[str, ...]:
+    """
+    Return the errors and the options without effect in a user's own configuration, a line each.
+
+    Args:
+        profile: Of that configuration.
+        runtime: What its server is started with.
+        reading: Of its file, where that has been read.
+
+    Raises:
+        ProfileError: It cannot be read.
+    """
+    if not profile.own or not profile.path.is_file():
+        return ()
+    found = _linted(profile, runtime, reading, ignore=("UW9", *RULES)).flaws
+    said = (each for each in found if each.severity in (Severity.ERROR, Severity.NO_EFFECT))
+    return tuple(str(refused(each, runtime)) for each in said)
+
+
+def _linted(
+    profile: Profile,
+    runtime: Runtime,
+    reading: Reading | None,
+    select: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+) -> Linted:
+    """Return what the linter says, for this machine and the environment that it is served in."""
+    runtime = runtime.started_in(profile.cwd)
+    # Another server's configuration is judged where no uWSGI is installed, too.
+    uwsgi = program(replace(runtime, python=None), UWSGI) if profile.server == UWSGI else None
+
+    def known() -> Known:
+        return replace(
+            known_of(uwsgi),
+            cwd=runtime.cwd,
+            environ=environment_of(runtime),
+            section=profile.section,
+            container=in_container(profile.path),
+        )
+
+    if reading is None:
+        return lint(str(profile.path), known(), select=select, ignore=ignore)
+    every = reading.found_on(known)
+    return linted(reading.case, every, select=select, ignore=ignore)
+
+
+def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None = None) -> None:
+    """
+    Refuse an ini that uWSGI would not start on this machine.
+
+    Args:
+        profile: Of that ini.
+        runtime: What its server is started with.
+        reading: Of the ini, where that has been read.
+
+    Raises:
+        ProfileError: With the option, its line, and what to do.
+    """
+    if profile.path.suffix != ".ini" or is_ours(profile.path):
+        return
+    found = _linted(profile, runtime, reading, select=RULES)
+    for flaw in found.flaws:
+        if not found.config.guesses and flaw.severity is Severity.ERROR:
+            raise refused(flaw, runtime, _flag(flaw, found.config))
+    here = runtime.started_in(profile.cwd)
+    for option, value in placed(profile):
+        theirs = with_home(here, [(option, value)])
+        try:
+            program(theirs, UWSGI)
+            require_python(theirs)
+        except MissingError as error:
+            line = line_of(profile.path.read_text(encoding="utf-8"), option)
+            message = f"{option} = {value}: {error}; or {by_drop(option)}"
+            raise ProfileError(profile.path, message, line) from None
+
+
+def _flag(flaw: Flaw, config: Config) -> str:
+    """Return which option of the lab helps where an ini would not start."""
+    there = [each for each in config.settings if each.spot == flaw.spot]
+    # Of variables, which have no place of their own, the message says which it is.
+    named = [each for each in there if flaw.message.startswith(f"{each.written}: ")]
+    option, value = next(((each.option, each.value) for each in named or there), ("", ""))
+    if names := unset(value):
+        return by_env(names)
+    if option == "chdir":
+        return "or say which folder it is here: --chdir PATH"
+    if option in HOME:
+        return f"or name an environment: --python PATH; or {by_drop(option)}"
+    return f"or {by_drop(option)}"

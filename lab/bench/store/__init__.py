@@ -1,0 +1,1 @@
+"""Run folders on disk, and the machine that they were made on."""

@@ -1,0 +1,1 @@
+"""Plans, and the trials of a plan in blocks."""

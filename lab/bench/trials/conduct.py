@@ -1,0 +1,390 @@
+"""
+One experiment, whichever door it came through: `lab run` or `locust -f loadtests/`.
+
+A door gives its wishes as `Options`, a generator, and something that shows progress; what comes
+back is the run's folder and its summary.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lab.analysis.points import summaries
+from lab.analysis.summary import Summary, without_effect
+from lab.analysis.sweep import RunConclusion, conclude_run
+from lab.bench import probes, profiles
+from lab.bench.machine.cpus import written
+from lab.bench.machine.runtime import UWSGI
+from lab.bench.machine.temporary import swept
+from lab.bench.profiles.backing import needed
+from lab.bench.servers import adapter
+from lab.bench.servers.backing import running
+from lab.bench.servers.fetch import fetch
+from lab.bench.store import environment
+from lab.bench.store.folder import (
+    FORMAT,
+    RunHeader,
+    RunWriter,
+    keep_log,
+    new_folder,
+    read_run,
+    run_of,
+)
+from lab.bench.trials.available import available, import_applications, warnings
+from lab.bench.trials.cores import count_generators, share_cores
+from lab.bench.trials.counter_runs import plan_counters
+from lab.bench.trials.minutes import Minutes, with_minutes
+from lab.bench.trials.plan import estimate, validate
+from lab.bench.trials.replies import TriedOut, with_replies
+from lab.bench.trials.runner import Observer, Parts, run
+from lab.bench.trials.same_application import remarks
+from lab.bench.trials.schedule import Blocks, Pilot, Schedule
+from lab.bench.trials.sweep import Point, Sweep
+from lab.bench.workloads.http_file import render
+from lab.errors import Interrupted, ResultsError, ServerStartError
+from lab.model.measurement import Run, Trial
+from lab.model.plan import SMALLEST, CounterRun, Load, Plan
+from lab.model.protocols import Generator
+from lab.model.runtime import without_values
+from lab.model.workload import Workload
+
+SUSTAINED = Load()
+"""64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured. More blocks pay; why windows last 3 s: `benchmarks/windows.py`."""
+
+    blocks: int
+    window: float
+    """Seconds."""
+    warmup: float = 0.7
+    """Seconds."""
+
+
+DEFAULT = Sizes(blocks=10, window=3.0)
+QUICK = Sizes(blocks=5, window=1.5, warmup=0.5)
+"""The whole ladder in five minutes, repeats of disturbed trials included."""
+
+
+SoFar = Callable[[Sequence[Trial]], Run]
+"""Returns the run that some trials make up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user asked for."""
+
+    profiles: Sequence[str] = ()
+    """Names or paths; empty for the whole ladder."""
+    load: Load = SUSTAINED
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """Open loops beside each other in every block: what each is called -> requests per second."""
+    sweep: Sweep | None = None
+    """Values of another quantity, beside each other in the same way; not with *rates*."""
+    sizes: Sizes = DEFAULT
+    minutes: float | None = None
+    """Time that the blocks may take; None for as many as *sizes* says."""
+    smallest: float = SMALLEST
+    """Share that the run has to be able to tell from noise."""
+    thresholds: tuple[str, ...] = ()
+    """The limits of `--fail-if`."""
+    stay: Collection[str] = ()
+    """Profiles that no look lets go, because a threshold is on them."""
+    over: Callable[[Sequence[Summary]], bool] | None = None
+    """Says at a look whether a run of minutes has told what it is for; None: all is decided."""
+    trying: TriedOut = TriedOut.THEIRS
+    """Which profiles have to give the right reply before the first trial."""
+    schedule: Callable[[Plan, SoFar], Schedule] | None = None
+    """Says which arms each block holds; None for what the plan says."""
+    earlier: Run | None = None
+    """The same plan as it was run before something killed it: it is gone on with."""
+    seed: int | None = None
+    """None to draw one; it is recorded."""
+    results: Path = Path("results")
+    pin: bool = True
+    """Server and generator on cores of their own, or on those that are named."""
+    cores: environment.Cores | None = None
+    """The server's and the generator's, as named; None for half each."""
+    generators: int | None = 1
+    """Processes of the engine that share the load; None for what is usual on this machine."""
+    confirm: bool = True
+    """Put the causes that the first blocks show to the test in the others."""
+    command: Sequence[str] = field(default_factory=lambda: without_values(sys.argv))
+    """The command that repeats the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run left."""
+
+    folder: Path
+    conclusion: RunConclusion
+
+
+Files = Callable[[RunConclusion], Iterable[tuple[str, str]]]
+"""Returns name and content of each file that is derived from a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A plan that is ready to run, for a door to announce."""
+
+    plan: Plan
+    skipped: dict[str, str]
+    """Profile that cannot run here -> why."""
+    seconds: float
+    """Expected duration."""
+    cores: environment.Cores | None
+    """The server's and the generator's; None to let both run anywhere."""
+    generators: int = 1
+    """Processes of the engine, where that makes the load."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong with the user's own configurations, in a line each."""
+    remarks: tuple[str, ...] = ()
+    """What the user has to know of their own configurations, in a line each."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Peer -> what its server says of its version."""
+    runtime: Mapping[str, Any] = field(default_factory=dict)
+    """Of the user's own environment and uWSGI: their versions, and those of its packages."""
+
+
+def prepare(options: Options, workload: Workload) -> Prepared:
+    """
+    Resolve the profiles and lay out the plan.
+
+    Raises:
+        ProfileError: A profile or backing service is unknown or cannot be resolved.
+        UsageError: The plan cannot give a comparison, its generators lack cores or connections, or
+            a backing service is not installed.
+    """
+    cores = share_cores(options.cores) if options.pin else None
+    found, skipped, workload = available(options.profiles or profiles.usual(), workload)
+    seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
+    if workload.requests:
+        workload = replace(workload, seed=seed)
+    points = tuple(_points(options, workload))
+    fewest = min(point.load.connections for point in points)
+    generators = count_generators(options.generators, fewest, cores)
+    chosen = [each.profile for each in found]
+    unread = warnings(found, workload.runtime)
+    try:
+        theirs = import_applications(found, workload, unread)
+    except ServerStartError as error:
+        _keep_early(options.results, workload, error)
+        raise
+    plan = Plan(
+        arms=tuple(point.arm(profile) for point in points for profile in chosen),
+        reference=chosen[0].name,
+        blocks=options.sizes.blocks,
+        warmup=options.sizes.warmup,
+        window=options.sizes.window,
+        seed=seed,
+        server_cores=written(cores[0]) if cores else None,
+        generator_cores=written(cores[1]) if cores else None,
+        backing=needed(workload, chosen),
+        smallest=options.smallest,
+        thresholds=options.thresholds,
+    )
+    plan = replace(plan, inert=without_effect(plan))
+    validate(plan)
+    if options.minutes is not None:
+        plan = with_minutes(plan, options.minutes)
+    seconds = estimate(plan, confirm=options.confirm)
+    told = (each for each in found if each.profile.version[:1] != (UWSGI,))
+    versions = {each.profile.name: each.version for each in told if each.version}
+    said = tuple(remarks(chosen, cores[0] if cores else None, workload))
+    return Prepared(plan, skipped, seconds, cores, generators, unread, said, versions, theirs)
+
+
+@swept()
+def conduct(
+    prepared: Prepared, options: Options, generator: Generator, observer: Observer, files: Files
+) -> Outcome:
+    """
+    Run the plan, and write the run's folder.
+
+    On `Interrupted`, and on every other error, what was measured stays on disk; *files* are written
+    when at least one trial ended.
+
+    Args:
+        prepared: What to run.
+        options: What the user asked for.
+        generator: What makes the load.
+        observer: Is told how far the run is.
+        files: Returns name and content of the files that are derived from the run.
+
+    Raises:
+        LabError: The narrow one that says what ended the run early.
+    """
+    env = _environment(prepared)
+    digest = environment.digest(env)
+    with running(prepared.plan.backing, prepared.cores) as backing:
+        started = {each.service.name: each.service for each in backing}
+        services = tuple(started.get(each.name, each) for each in prepared.plan.backing)
+        try:
+            plan = replace(prepared.plan, backing=services)
+            plan = with_replies(plan, options.trying, adapter, fetch)
+        except ServerStartError as error:
+            _keep_early(options.results, prepared.plan.workload, error)
+            raise
+        header = RunHeader(
+            format=FORMAT,
+            command=repeatable(options.command, plan.seed),
+            generator=generator.name,
+            started_at=time.time(),
+            plan=plan,
+            environments=_with_earlier(options, digest, env),
+            skipped=prepared.skipped,
+            hosts=generator.hosts(plan.workload.runtime.bind),
+        )
+        with closing(RunWriter(options.results, header)) as writer:
+            try:
+                parts = real_parts(generator, prepared.cores, writer.append, digest)
+                parts = replace(parts, keep=partial(keep_log, writer.folder), backing=backing)
+                with suppress(ValueError):  # of a body that is no text; run.json has it
+                    if plan.workload.requests:
+                        writer.write_text("requests.http", render(plan.workload.requests))
+                observer.settled(plan)
+                trials = options.earlier.trials if options.earlier else ()
+                for trial in trials:
+                    writer.append(trial)
+                run(plan, parts, observer, _schedule(plan, options, writer, observer), trials)
+                if plan.minutes is not None:
+                    writer.rewrite(ended=True)
+            except BaseException as error:  # also what ends a greenlet: Locust's STOP button
+                _end_early(writer, files, error)
+                raise
+            return Outcome(writer.folder, _conclude(writer, files))
+
+
+def _with_earlier(options: Options, digest: str, env: dict[str, Any]) -> dict[str, Any]:
+    """Return the run's environment by its digest, and those of the trials that were made before."""
+    before = options.earlier.environments if options.earlier else {}
+    return {**before, digest: env}
+
+
+def _environment(prepared: Prepared) -> dict[str, Any]:
+    """Return what the run depends on, with what its servers say of themselves."""
+    env = environment.read_environment()
+    if prepared.versions:
+        env["servers"] = dict(prepared.versions)
+    if prepared.runtime:
+        env["runtime"] = dict(prepared.runtime)
+    return env
+
+
+def _end_early(writer: RunWriter, files: Files, error: BaseException) -> None:
+    """Keep what there is of a run that *error* ended, and say in *error* what that is."""
+    kept = writer.has_trials
+    if kept:
+        with suppress(ResultsError):  # such as a full disk, which is what ended the run
+            _conclude(writer, files)
+        error.add_note(f"Run folder: {writer.folder}")
+        error.folder = writer.folder  # type: ignore[attr-defined] # see LabError
+    else:
+        writer.discard()
+    if isinstance(error, Interrupted):
+        error.kept = (
+            f"the finished trials are kept: lab report {writer.folder}"
+            if kept
+            else "no trial had finished"
+        )
+
+
+def _keep_early(results: Path, workload: Workload, error: ServerStartError) -> None:
+    """Keep the log of a server that did not start in a folder as the run's would have been."""
+    if error.log:
+        with suppress(OSError, ResultsError):  # without room, the error has its end
+            keep_log(new_folder(results, workload.name, time.time()), error)
+
+
+def _schedule(plan: Plan, options: Options, writer: RunWriter, observer: Observer) -> Schedule:
+    """
+    Return what says which arms each block holds.
+
+    With `confirm` the causes of the first blocks are put to the test in the others. In a run of
+    minutes who is decided leaves.
+    """
+
+    def so_far(trials: Sequence[Trial]) -> Run:
+        return run_of(writer.header, writer.folder.name, trials)
+
+    def find(trials: Sequence[Trial]) -> tuple[CounterRun, ...]:
+        counters = plan_counters(so_far(trials), writer.folder / "counter")
+        writer.rewrite(counters=counters)
+        return counters
+
+    if options.schedule is not None:
+        return options.schedule(plan, so_far)
+    schedule = Pilot(plan, find, observer.confirming) if options.confirm else Blocks(plan)
+    if plan.minutes is None:
+        return schedule
+    return Minutes(plan, schedule, so_far, observer.leaving, stay=options.stay, over=options.over)
+
+
+def real_parts(
+    generator: Generator,
+    cores: environment.Cores | None,
+    record: Callable[[Trial], None],
+    digest: str = "",
+) -> Parts:
+    """
+    Return what trials are made with: real servers and probes, on *cores* or anywhere.
+
+    Args:
+        generator: Makes the load.
+        cores: The server's and the generator's.
+        record: Takes each trial.
+        digest: Of the environment; empty where no other environment will be compared with it.
+    """
+    return Parts(
+        server=adapter,
+        generator=generator,
+        probes=probes.probes(),
+        facts=probes.facts,
+        record=record,
+        environment=digest,
+        lab=(os.getpid(),),
+        server_cores=cores[0] if cores else None,
+        generator_cores=cores[1] if cores else None,
+    )
+
+
+def _points(options: Options, workload: Workload) -> Iterator[Point]:
+    """Yield what is asked for: at each rate or value, or alone."""
+    if options.sweep is not None:
+        yield from options.sweep.points(options.load, workload)
+    elif not options.rates:
+        yield Point({}, options.load, workload)
+    for name, rate in options.rates.items():
+        yield Point({"rate": name}, replace(options.load, rate=rate), workload)
+
+
+def _conclude(writer: RunWriter, files: Files) -> RunConclusion:
+    """Write what is derived from the run, and return what it comes to."""
+    found = conclude_run(summaries(read_run(writer.folder)))
+    for name, text in files(found):
+        writer.write_text(name, text)
+    return found
+
+
+def repeatable(command: Sequence[str], seed: int | None = None) -> str:
+    """Return *command* as it is typed, with the seed that was drawn for it, if one was."""
+    program = Path(command[0])
+    if program.is_relative_to(Path.cwd()):
+        program = program.relative_to(Path.cwd())
+    words = [str(program), *command[1:]]
+    if seed is not None and not any(word.startswith("--seed") for word in words):
+        words += ["--seed", str(seed)]
+    return shlex.join(words)

@@ -1,0 +1,81 @@
+"""What `lab ab --count` says: instructions and system calls of a request, old and new."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from lab.analysis.judging import FAILED
+from lab.analysis.thresholds import Threshold
+from lab.bench.servers import adapter
+from lab.bench.servers.counting import Cost, cost, require_tools
+from lab.bench.trials.conduct import Prepared
+from lab.bench.trials.pair import NEW, OLD
+from lab.errors import UsageError
+
+__all__ = ["Cost", "counts", "parse", "require_tools", "told"]
+
+NAMES = {"instructions": "instructions", "syscalls": "system calls"}
+"""Fields of a `Cost`, and what they are called."""
+
+UNSEEN = (
+    "counted without a server, in one thread and with one request: not the server's own work, the "
+    "kernel's, waiting, caches, locks, or other processes"
+)
+
+
+def parse(text: str) -> Threshold | None:
+    """
+    Parse a limit on new/old of a count, such as "instructions > 1.02"; None for another metric.
+
+    Raises:
+        UsageError: It is one, and not whole.
+    """
+    name = re.match(r"\s*(\w*)", text)
+    if name is None or name[1] not in NAMES:
+        return None
+    found = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*(\d+\.?\d*)\s*", text)
+    if found is None:
+        raise UsageError(f"--fail-if '{text}': write it as in '{name[1]} > 1.02', new over old")
+    return Threshold(text.strip(), found[1], NEW, OLD, found[2], float(found[3]))
+
+
+def counts(prepared: Prepared) -> tuple[Cost, Cost]:
+    """Return what the first request takes of the old version, and of the new one."""
+    costs = []
+    for arm in prepared.plan.arms:
+        asked = arm.workload.asks[0]
+        sought = adapter(arm.profile).sought(arm.profile, arm.workload)
+        status = asked.expect.status
+        costs.append(cost(sought, asked, status, arm.workload.runtime))
+    old, new = costs
+    return old, new
+
+
+def told(found: tuple[Cost, Cost], limits: Sequence[Threshold]) -> tuple[tuple[str, ...], int]:
+    """Return what is said of counts and their limits, in lines, and the exit status."""
+    said = [*map(str, _figures(found)), UNSEEN[0].upper() + UNSEEN[1:]]
+    status = 0
+    for each in limits:
+        ratio = _ratio(found, each.metric)
+        crossed = ratio is not None and each.crossed(ratio)
+        status = FAILED if crossed else status
+        seen = "neither makes any" if ratio is None else f"{ratio:.4g}x"
+        said.append(f"{'failed' if crossed else 'passed'}: --fail-if '{each.text}': {seen}")
+    return tuple(said), status
+
+
+def _figures(found: tuple[Cost, Cost]) -> Iterator[str]:
+    for name, title in NAMES.items():
+        old, new = (getattr(each, name) for each in found)
+        ratio = _ratio(found, name)
+        times = "" if ratio is None else f" ({ratio:.4g}x)"
+        yield f"{title} per request: {old:,.6g} -> {new:,.6g}{times}"
+
+
+def _ratio(found: tuple[Cost, Cost], name: str) -> float | None:
+    """Return new / old; None where old has none, and inf where new has some then."""
+    old, new = (getattr(each, name) for each in found)
+    if old:
+        return float(new / old)
+    return float("inf") if new else None

@@ -1,0 +1,317 @@
+"""`lab ab`: did a new version of an application become slower than the old one?"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lab.analysis.ending import METRICS, is_over
+from lab.analysis.health import gravest
+from lab.analysis.judging import UNJUDGED, Judged
+from lab.analysis.thresholds import Threshold, check, parse
+from lab.bench import profiles
+from lab.bench.load.process import EngineGenerator
+from lab.bench.store.folder import write_text
+from lab.bench.trials import counts
+from lab.bench.trials.announcement import announcement
+from lab.bench.trials.conduct import Outcome, conduct
+from lab.bench.trials.pair import NEW, OLD, prepare_pair, served_alike
+from lab.bench.trials.progress import Progress
+from lab.bench.trials.replies import TriedOut
+from lab.cli.ab.conclusion import Concluded, PairRun, told_of
+from lab.cli.ab.sides import INSTALL, Version, Wanted, versions
+from lab.cli.options import Asked, application, understand
+from lab.cli.options.decorators import each_of, offered
+from lab.cli.outputs import OUTPUT
+from lab.cli.report import FULL, show
+from lab.cli.types import NAME
+from lab.errors import LabError, OtherReplyError, UsageError
+from lab.report.console import Console
+from lab.report.edge import say, say_json
+from lab.report.files import files
+from lab.report.versions import as_markdown, no_result
+
+SAFETY = "safety"
+"""The profile of ours that serves --app."""
+
+MINUTES = 10.0
+"""At most, where nothing else is asked for."""
+
+OTHERWISE = (
+    "A faster wrong reply is no progress: --check REGEX says what a right one contains, "
+    "--new-reply lets those of the new version differ; --header, --cookie and --env let a request "
+    "in that is refused"
+)
+
+STARTED = ("app", "chdir", "uwsgi", "env", "env_file", "keep", "drop")
+ASKED = ("method", "data", "header", "cookie", "requests", "static", "writes", "host")
+JUDGED = ("status", "check", "connections", "connection", "window", "warmup")
+MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "json")
+"""Options that mean what they mean for `lab run`."""
+
+
+@click.command("ab")
+@click.argument("old", type=NAME)
+@click.argument("new", type=NAME)
+@click.option(
+    "--config",
+    metavar="FILE",
+    default=SAFETY,
+    help="Your server's configuration, or a profile of ours with --app. A relative FILE is each "
+    "version's own; an absolute one is the same for both.",
+)
+@click.option(
+    "--install",
+    metavar="COMMAND",
+    help=f"How an environment is made, in the version's folder.  [default: {INSTALL}]",
+)
+@click.option(
+    "--python",
+    "pythons",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A virtual environment that is there: nothing is installed. Twice: the old version's, "
+    "then the new one's.",
+)
+@click.option("--setup", metavar="COMMAND", help="Run once in each version's folder before.")
+@click.option(
+    "--env-old",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Environment variable of the old version only. Its value is stored nowhere.",
+)
+@click.option("--env-new", multiple=True, metavar="NAME=VALUE", help="The same of the new one.")
+@click.option(
+    "--fail-if",
+    "limits",
+    multiple=True,
+    metavar="LIMIT",
+    help="Exit with 99 if new/old is beyond it, as in 'cpu > 1.05'; may be repeated.",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default=METRICS[0],
+    help="What is said first, and what ends the run where no limit does: better, worse, or within "
+    "5 % beyond doubt.",
+)
+@click.option(
+    "--count",
+    is_flag=True,
+    help="Count instructions in user space and system calls of a request as well (valgrind, "
+    "strace); 'instructions > 1.02' and 'syscalls > 1' are limits then.",
+)
+@click.option("--new-reply", is_flag=True, help="The new version's replies may differ.")
+@click.option(
+    "--confirm/--no-confirm",
+    default=None,
+    help="Before 99 a second run, with fresh processes, another order and swapped folders, has to "
+    "agree.  [default: if CI is set]",
+)
+@click.option(
+    "--markdown",
+    type=OUTPUT,
+    metavar="FILE",
+    help="Write the result as a comment for a pull request.",
+)
+@each_of(*STARTED)
+@offered("path", shown="/")
+@each_of(*ASKED, *JUDGED, *MADE)
+@offered("blocks", shown="as many as fit")
+@offered("minutes", shown=f"{MINUTES:g}")
+@FULL
+def ab_command(
+    *,
+    old: str,
+    new: str,
+    limits: Sequence[str],
+    metric: str,
+    count: bool,
+    confirm: bool | None,
+    markdown: Path | None,
+    full: bool,
+    **given: Any,
+) -> int:
+    """
+    Serve OLD and NEW in one run, block by block, and say whether NEW is slower.
+
+    OLD and NEW are git revisions of the repository here, or folders (./main where a revision is
+    called main). Revisions are checked out into temporary folders; your own files stay as they
+    are. The old version runs twice in every
+    block, which shows the machine's noise. The run ends when each limit of --fail-if is crossed or
+    excluded; without a limit, when --metric is decided.
+
+    Exit status: 0 no limit crossed; 99 crossed; 3 this machine could not tell, or a second run
+    did not agree; 1 a version does not run.
+    """
+    if given["app"] is None and given["config"] in profiles.find():
+        raise UsageError(
+            "what is served? --config deploy/uwsgi.ini, or --app shop.wsgi:application"
+        )
+    asked = _limits(limits, metric, count=count)
+    confirm = bool(os.environ.get("CI")) if confirm is None else confirm
+    request = Wanted(
+        old=old,
+        new=new,
+        **{name: given.pop(name) for name in ("config", "install", "setup", "env_old", "env_new")},
+        env=given["env"],
+        env_file=given["env_file"],
+        pythons=given.pop("pythons"),
+    )
+    measured = partial(_measured, request, asked, new_reply=given.pop("new_reply"))
+    try:
+        first = measured(given, swapped=False)
+    except LabError as error:
+        if markdown is not None:
+            write_text(markdown, no_result(error.lines))
+        raise
+    found, as_json = Concluded(first, wanted=confirm), given["json"]
+    if not as_json:
+        conclusion, folder = first.outcome.conclusion, first.outcome.folder
+        say(f"{first.answer(metric)}\n")
+        show(conclusion, folder, full=full, as_json=False, tries=False)
+    _tell(first.told, found, metric, markdown)
+    try:
+        if found.is_waited_for:
+            say("A limit is crossed: a second run, with swapped folders, has to agree", err=True)
+            found = replace(found, second=measured(given | {"seed": None}, swapped=True))
+            _tell(found.told_of_second, found, metric, markdown)
+    finally:
+        if as_json:
+            say_json(found.json)
+    if not as_json:
+        say(found.end)
+    return found.status
+
+
+def _tell(new: Sequence[str], found: Concluded, metric: str, markdown: Path | None) -> None:
+    """Say what is new, and write the comment: a second run may fail, or be ended."""
+    for line in new:
+        say(line, err=True)
+    if markdown is not None:
+        first = found.first
+        conclusion, answer = first.outcome.conclusion, found.answer(metric)
+        text = as_markdown(conclusion, answer, first.differs, found.told, found.end)
+        write_text(markdown, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What decides."""
+
+    thresholds: Sequence[Threshold]
+    metric: str
+    """Where there are none."""
+    counted: Sequence[Threshold] | None
+    """Those on counts; None where nothing is counted."""
+
+
+def _limits(limits: Sequence[str], metric: str, *, count: bool) -> Limits:
+    on_counts = tuple(filter(None, map(counts.parse, limits)))
+    thresholds = tuple(_limit(each) for each in limits if counts.parse(each) is None)
+    if on_counts and not count:
+        raise UsageError(f"--fail-if '{on_counts[0].text}': it needs --count")
+    if count:
+        counts.require_tools()
+    return Limits(thresholds, metric, on_counts if count else None)
+
+
+def _limit(text: str) -> Threshold:
+    """
+    Return a limit on new/old; `cpu > 1.05` is short for `cpu(new/old) > 1.05`.
+
+    >>> str(_limit("cpu>1.05").metric), _limit("cpu(new/old) > 1.05").limit
+    ('cpu', 1.05)
+    """
+    short = re.fullmatch(r"\s*(\w+)\s*([<>].*)", text)
+    limit = parse(f"{short[1]}({NEW}/{OLD}) {short[2]}" if short else text)
+    check(limit, (OLD, NEW))
+    return limit
+
+
+def _measured(
+    request: Wanted,
+    limits: Limits,
+    given: dict[str, Any],
+    *,
+    swapped: bool,
+    new_reply: bool,
+) -> PairRun:
+    """Make one run, and judge it."""
+    say_err = partial(say, err=True)
+    with versions(request, swapped=swapped, say=say_err) as (old, new):
+        differs = [*old.differs(new)]
+        for line in differs:
+            say_err(line)
+        outcome, costs = _run(old, new, limits, given, new_reply=new_reply)
+    conclusion, counted = outcome.conclusion, 0
+    judgements, status = conclusion.judgements, conclusion.status
+    told = [told_of(each, conclusion.summaries[0].run) for each in judgements]
+    crossed = {each.threshold.text for each in judgements if each.outcome is Judged.FAILED}
+    untold = [each.threshold.text for each in judgements if each.outcome is Judged.OPEN]
+    if costs is not None:
+        said, counted = counts.told(costs, limits.counted or ())
+        # Where counts alone decide, it does not matter how noisy the machine is.
+        status = 0 if status == UNJUDGED and limits.counted and not limits.thresholds else status
+        told, status = [*told, *said], gravest(status, counted)
+    return PairRun(outcome, differs, told, frozenset(crossed), counted, status, untold)
+
+
+def _run(
+    old: Version,
+    new: Version,
+    limits: Limits,
+    given: dict[str, Any],
+    *,
+    new_reply: bool,
+) -> tuple[Outcome, tuple[counts.Cost, counts.Cost] | None]:
+    asked = [_asked(each, given) for each in (old, new)]
+    understood = understand(asked[0])
+    options = replace(
+        understood.options,
+        thresholds=tuple(each.text for each in limits.thresholds),
+        stay={NEW},
+        over=is_over,
+        trying=TriedOut.ALL,
+        confirm=False,
+    )
+    workloads = [application(each) for each in asked]
+    sides = [(each.config, workload) for each, workload in zip((old, new), workloads, strict=True)]
+    prepared = prepare_pair(options, *sides, deciding=limits.metric, new_reply=new_reply)
+    if old.folder != new.folder and (place := served_alike(prepared.plan)) is not None:
+        raise UsageError(
+            f"both versions would serve {place}, which their configuration names: --chdir . "
+            "serves each from its own folder, and so does `chdir = %d` in an ini"
+        )
+    for line in announcement(prepared):
+        say(line, err=True)
+    costs = None if limits.counted is None else counts.counts(prepared)
+    generator = EngineGenerator(prepared.generators)
+    try:
+        with Progress(prepared.plan, Console(stderr=True)) as progress:
+            return conduct(prepared, options, generator, progress, files), costs
+    except OtherReplyError as error:
+        error.add_note(OTHERWISE)
+        raise
+
+
+def _asked(version: Version, given: dict[str, Any]) -> Asked:
+    """Return what is asked of one version."""
+    own = dict(given)
+    if own["blocks"] is None and own["minutes"] is None and not own["quick"]:
+        own["minutes"] = MINUTES
+    own["env"] = (*own["env"], *version.env)
+    folder = version.folder / (own["chdir"] or "")
+    if not folder.is_dir():
+        raise UsageError(f"--chdir {own['chdir']}: {version.given} has no such folder")
+    # Where a configuration says what is served, its own chdir counts, unless one was named.
+    own["chdir"] = folder if own["app"] or own["chdir"] else None
+    return Asked(profiles=(version.config,), python=version.python, cwd=folder, **own)

@@ -1,0 +1,132 @@
+"""What one run of two versions comes to, or two of which the second has to agree."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lab.analysis.ending import blocks_to_tell
+from lab.analysis.judging import FAILED, UNJUDGED, Judged, Judgement
+from lab.analysis.undecided import seconds_of
+from lab.bench.trials.conduct import Outcome
+from lab.model.measurement import Run
+from lab.report import opening, summary_json
+from lab.report.thresholds import judgement_line
+from lab.report.versions import sentence
+
+BROKEN = 1
+"""Exit status where a version does not run."""
+
+UNCONFIRMED = 3
+"""Exit status where a second run does not agree with the first."""
+
+
+def told_of(judgement: Judgement, run: Run) -> str:
+    """Return what a run says to one limit, in a line; of one that is open what would tell."""
+    said = judgement_line(judgement)
+    if judgement.outcome is not Judged.OPEN:
+        return said
+    if judgement.bound is not None:  # which says itself what it is for want of
+        return said
+    blocks = blocks_to_tell(judgement, run)
+    if blocks is None:
+        return f"{said} A wider limit would tell, or a quieter machine."
+    more = f"--blocks {blocks}"
+    if run.plan.minutes is not None:
+        minutes = math.ceil(blocks / run.blocks * seconds_of(run) / 60)
+        more = f"--minutes {max(minutes, int(run.plan.minutes) + 1)}"
+    return f"{said} About {more} would tell, and so would a wider limit."
+
+
+@dataclass(frozen=True, slots=True)
+class PairRun:
+    """One run of both versions."""
+
+    outcome: Outcome
+    differs: Sequence[str]
+    """In what they differ, in lines."""
+    told: Sequence[str]
+    """What it says to each limit, in lines."""
+    crossed: frozenset[str]
+    """Limits that the trials cross."""
+    counted: int
+    """Exit status of the limits on counts."""
+    status: int
+    """Its exit status."""
+    untold: Sequence[str] = ()
+    """Limits that are neither crossed nor excluded."""
+
+    def answer(self, metric: str) -> str:
+        """Return what it comes to, in a sentence that has a metric's ratio."""
+        said = sentence(self.outcome.conclusion, metric)
+        if self.status == BROKEN:
+            return f"a version failed in half of its trials or more: {said}"
+        if self.status != UNJUDGED:
+            return said
+        if not self.untold:
+            return f"this run was too noisy to tell: {said}"
+        return f"this run could not tell whether {', '.join(self.untold)}: {said}"
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """What one run comes to, or two."""
+
+    first: PairRun
+    wanted: bool
+    """Whether a crossed limit has to be confirmed."""
+    second: PairRun | None = None
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether a second run has to agree. A count has no noise, and needs none."""
+        return self.wanted and bool(self.first.crossed) and self.first.counted != FAILED
+
+    @property
+    def agreed(self) -> bool | None:
+        """Whether both cross the same limit; None where a second run is not needed."""
+        if not self.is_waited_for:
+            return None
+        return self.second is not None and bool(self.first.crossed & self.second.crossed)
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        if self.agreed is not False:
+            return self.first.status
+        broken = self.second is not None and self.second.status == BROKEN
+        return BROKEN if broken else UNCONFIRMED
+
+    def answer(self, metric: str) -> str:
+        """Return what it comes to, in a sentence that has a metric's ratio."""
+        if self.agreed is False and self.second is not None:
+            said = sentence(self.first.outcome.conclusion, metric)
+            return f"a limit is crossed, and a second run did not confirm it: {said}"
+        return self.first.answer(metric)
+
+    @property
+    def told(self) -> Sequence[str]:
+        """What both runs say, in lines."""
+        return [*self.first.told, *self.told_of_second]
+
+    @property
+    def told_of_second(self) -> Sequence[str]:
+        """What the second run says, in lines; none before it was made."""
+        return [f"second run: {line}" for line in self.second.told] if self.second else []
+
+    @property
+    def end(self) -> str:
+        """What the exit status means, in a line."""
+        if self.status != UNCONFIRMED or self.agreed is not False:
+            return opening.end(self.status)
+        why = "does not agree" if self.second else "has not been made to its end"
+        return f"exit {UNCONFIRMED}: a limit is crossed and not confirmed: the second run {why}"
+
+    @property
+    def json(self) -> str:
+        """The first run's summary, and beside it what `lab ab` makes of it."""
+        own = {"exit_code": self.status, "confirmed": self.agreed, "told": self.told}
+        summary = json.loads(summary_json.render(self.first.outcome.conclusion))
+        return json.dumps(summary | {"ab": own}, indent=1, sort_keys=True)

@@ -1,0 +1,1 @@
+"""`lab lint`: what is wrong with a configuration, before anything is started."""

@@ -1,0 +1,200 @@
+"""`lab lint`: what is wrong with a configuration, before anything is started."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lab.cli.lint.formats import FORMATS, Found
+from lab.cli.types import NAME, whole_number
+from lab.config.configuration import Known
+from lab.config.edits import diff
+from lab.errors import FileError, UsageError
+from lab.lint import lint
+from lab.lint.page import explained
+from lab.lint.search import configurations
+from lab.model.wording import in_a_line, visible_lines
+from lab.report.edge import say, say_annotations
+
+COUNT = whole_number(1, 1_000_000)
+
+
+def _codes(_context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
+    codes = tuple(part.strip() for part in value.split(",") if part.strip())
+    lint.check_codes(codes, option.opts[0])
+    return tuple(map(str.upper, codes))
+
+
+def _version(
+    _context: click.Context, option: click.Parameter, value: str | None
+) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d)\.(\d{1,2})", value)
+    if found is None:
+        raise UsageError(f"{option.opts[0]} {value}: write the version as in 3.13")
+    return int(found[1]), int(found[2])
+
+
+@click.command("lint")
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=NAME)
+@click.option(
+    "--select",
+    metavar="CODES",
+    default="",
+    show_default=False,
+    callback=_codes,
+    help="Only these rules.",
+)
+@click.option(
+    "--ignore",
+    metavar="CODES",
+    default="",
+    show_default=False,
+    callback=_codes,
+    help="Not these rules. Codes or their beginnings, as in UW2,GU001.",
+)
+@click.option("--all", "remarks", is_flag=True, help="Remarks, too. --select shows those it names.")
+@click.option("--fix", is_flag=True, help="Write what is safe to write.")
+@click.option("--unsafe-fixes", is_flag=True, help="Write what changes behaviour, too.")
+@click.option("--diff", is_flag=True, help="Print the fixes instead of writing them.")
+@click.option("--format", type=click.Choice(list(FORMATS)), default="text", help="Form of it.")
+@click.option("--connections", type=COUNT, default=64, help="Clients that you expect at once.")
+@click.option("--db-connections", type=COUNT, help="What your database allows.")
+@click.option(
+    "--container/--no-container",
+    default=None,
+    help="Whether it runs under a cgroup limit, as PID 1.  [default: a Dockerfile, or docker/]",
+)
+@click.option(
+    "--trusted",
+    is_flag=True,
+    help="The files are yours: read what they name outside of this folder, and the environment.",
+)
+@click.option(
+    "--uwsgi",
+    metavar="PATH",
+    help="Judge by this build, on this machine.  [default: 2.0.31, and nothing is started]",
+)
+@click.option(
+    "--target-python",
+    metavar="X.Y",
+    callback=_version,
+    help="Python that uWSGI runs.  [default: what home, plugins or --uwsgi say]",
+)
+@click.option("--explain", metavar="CODE", help="Print a rule's page.")
+@click.option("--exit-zero", is_flag=True, help="Always exit with 0.")
+def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -> int:
+    """
+    Read configurations, and say what is wrong with them. Serves nothing.
+
+    A FILE is one of uWSGI (.ini, or of another name with [uwsgi] in it; .yaml, .json, .xml) or
+    gunicorn (.conf.py), or granian's command in quotes; - reads that command from standard input.
+    In a folder those are read that are called as such files are.
+    Of each file the worst comes first, and each rule once, with the other lines that it is in.
+
+    Exit status: 0 nothing found, or only remarks; 1 errors, dangers, options without effect;
+    2 a file cannot be read or written.
+    """
+    if explain is not None:
+        say(explained(lint.rule_of(explain)), end="")
+        return 0
+    _check(files, given)
+    gc.disable()  # nothing is made here that only it could remove, and it would take half the time
+    expected = {name: given[name] for name in ("connections", "db_connections")}
+    known = _known(given["uwsgi"], expected, trusted=given["trusted"])
+    known = replace(known, python=given["target_python"] or known.python)
+    asked: dict[str, Any] = {name: given[name] for name in ("select", "ignore", "container")}
+    safe = "safe" if given["fix"] or given["diff"] else ""
+    fixes = "unsafe" if given["unsafe_fixes"] else safe
+    found: list[Found] = []
+    failed = changes = False
+    for file_or_command in _searched(files):
+        try:
+            linted = lint.lint(file_or_command, known, fixes=fixes, **asked)
+            if given["diff"]:
+                _show_diff(linted)
+                changes |= bool(linted.before)
+            else:
+                for file in linted.write([Path(each) for each in files]):
+                    say(f"fixed: {in_a_line(str(file))}", err=True)
+        except FileError as error:
+            say(in_a_line(f"lab: {error}"), err=True)
+            failed = True
+        else:
+            found += [Found(flaw, linted.line(flaw)) for flaw in linted.flaws]
+    # What several files include is wrong once.
+    found = sorted(dict.fromkeys(found), key=lambda each: each.order)
+    # "Found nothing" would read as if a file that cannot be read were a good one.
+    if not given["diff"] and (found or not failed or given["format"] != "text"):
+        _say(found, given["format"], remarks=given["remarks"] or bool(given["select"]))
+    if given["exit_zero"]:
+        return 0
+    return 2 if failed else int(changes or any(each.counts for each in found))
+
+
+def _searched(names: tuple[str, ...]) -> list[str]:
+    """Return what is named, and in the place of a folder the configurations in it."""
+    found: list[str] = []
+    for name in names:
+        if not os.path.isdir(name):  # noqa: PTH112 - of no name it says that it is too long
+            found.append(name)
+        elif inside := [*map(str, configurations(Path(name)))]:
+            found += inside
+        else:
+            raise UsageError(f"{name} has no configuration of uWSGI or gunicorn: name the file")
+    return found
+
+
+def _check(files: tuple[str, ...], given: Mapping[str, Any]) -> None:
+    """Refuse what cannot be meant."""
+    if not files:
+        raise UsageError("which FILE? as in `lab lint uwsgi.ini`, or `lab lint .`")
+    if given["diff"] and given["format"] != "text":
+        raise UsageError("--diff prints a diff and no findings: leave out --diff or --format")
+
+
+def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -> Known:
+    """Return what is known besides the files; only a *program* that is named is started."""
+    if program is None:
+        known = Known.of_caller(**expected)
+    else:
+        from lab.bench.profiles.known import known_of  # noqa: PLC0415 - all else needs nothing of it
+
+        known = known_of(program, **expected)
+    return known.for_files(trusted=trusted)
+
+
+def _say(found: list[Found], form: str, *, remarks: bool) -> None:
+    """Print what was found in a form."""
+    shown = [each for each in found if each.counts or remarks]
+    left_out = [each for each in found if not (each.counts or remarks)]
+    text = FORMATS[form](shown, left_out)
+    if form == "github":
+        say_annotations(text)
+    else:
+        say(text, end="")
+
+
+def _show_diff(linted: lint.Linted) -> None:
+    """Print the lines that fixes change; no patch where one of them would act on who reads it."""
+    patch = "".join(_diff(linted))
+    names = "".join(map(str, linted.before))
+    if visible_lines(patch) != patch or in_a_line(names) != names:
+        say(
+            "# No patch: what would act on its reader is spelt, as in \\x1b. --fix writes the file."
+        )
+    say(patch, end="")
+
+
+def _diff(linted: lint.Linted) -> Iterator[str]:
+    """Yield the lines that fixes change, file by file."""
+    for file, before in linted.before.items():
+        yield diff(before, linted.config.texts[file], (in_a_line(str(file)),) * 2)

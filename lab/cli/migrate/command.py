@@ -1,0 +1,188 @@
+"""`lab migrate`: a configuration of one server as one of another; starts both with --measure."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lab.bench.trials.conduct import QUICK
+from lab.cli.migrate.migration import Migrated, migrated
+from lab.cli.migrate.text import FORMS
+from lab.cli.migrate.trial import status_of
+from lab.cli.options import OPTIONS, Asked
+from lab.cli.options.decorators import offered
+from lab.cli.outputs import OUTPUT, write_new
+from lab.cli.types import NAME
+from lab.config.vocabulary.translators import TRANSLATORS
+from lab.errors import UsageError
+from lab.model.wording import in_a_line, visible_lines
+from lab.report.edge import say
+
+MEASURED = (
+    *("app", "chdir", "cwd", "python", "uwsgi", "env_file", "keep", "drop"),
+    *("path", "method", "data", "header", "cookie", "requests", "static", "writes", "host"),
+    *("status", "check", "connections", "connection", "blocks", "minutes", "window", "warmup"),
+    *("seed", "pin", "results"),
+)
+"""Options of `lab run` that a measurement takes, too."""
+
+SHOWN = {
+    "path": "/",
+    "blocks": f"{QUICK.blocks}",
+    "minutes": "",
+    "window": f"{QUICK.window:g}s",
+    "warmup": f"{QUICK.warmup:g}s",
+}
+"""What the help says of those whose default is another one: it measures as with --quick."""
+
+
+def _measuring(command: Callable[..., int]) -> Callable[..., int]:
+    """Take the options of a measurement."""
+    for name in reversed(MEASURED):
+        changed = {"shown": SHOWN[name]} if name in SHOWN else {}
+        command = offered(name, **changed)(command)
+    return command
+
+
+@click.command("migrate")
+@click.argument("configuration", metavar="CONFIG", type=NAME)
+@click.option("--to", required=True, type=click.Choice(list(TRANSLATORS)), help="The other server.")
+@click.option(
+    "--env",
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="Environment variable that CONFIG names, without =VALUE the caller's own; may be "
+    "repeated.  [default: it stays a variable]",
+)
+@click.option(
+    "--output",
+    type=OUTPUT,
+    metavar="FILE",
+    help="Write the new configuration to FILE, which must not be there yet.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(list(FORMS)), default="text", help="Form of it."
+)
+@click.option(
+    "--trusted",
+    is_flag=True,
+    help="CONFIG is yours: read what it names outside of this folder.",
+)
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="Start both and put them to the test: by a run, by faults, and by single requests.",
+)
+@click.option(
+    "--slow-path",
+    metavar="/PATH",
+    help="A path whose reply takes long: is it ended, and when?",
+)
+@click.option(
+    "--quick-path",
+    metavar="/PATH",
+    help="A path whose reply takes no time: 500 clients ask for it at once.  [default: --path]",
+)
+@_measuring
+def migrate_command(
+    *,
+    configuration: str,
+    to: str,
+    env: Sequence[str],
+    output: Path | None,
+    form: str,
+    trusted: bool,
+    measure: bool,
+    slow_path: str | None,
+    quick_path: str | None,
+    **given: Any,
+) -> int:
+    """
+    Print CONFIG as a configuration of another server, and what that changes.
+
+    CONFIG is a uWSGI ini (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a command in
+    quotes ('granian --workers 4 mysite.wsgi:application'). Each line says what it was. Below
+    stand what is the same, what means something else, what is lost, with the way out, and in what
+    the servers differ though no option shows it. Nothing is started, and nothing that stands in
+    CONFIG is run, but with --measure: then both serve your application as `lab run` has it, and a
+    table says what differs. The options below --quick-path are those of `lab run`.
+
+    Exit status: 0 all is carried over; 4 something is lost, or means something else, or differs;
+    3 --measure could not tell it on this machine; 2 CONFIG cannot be read.
+    """
+    name, environ = output.name if output else "", dict(map(_variable, env))
+    paths = {"--slow-path": slow_path, "--quick-path": quick_path}
+    _check_measured(measure, paths, given)
+    own = trusted or measure  # which starts it
+    found = migrated(configuration, to, environ, name, trusted=own)
+    if output is not None:
+        _write(output, found)
+    tried = None
+    if measure:
+        # The extra `run` has what measures.
+        from lab.cli.migrate import measure as measuring  # noqa: PLC0415
+
+        asked = Asked(env=env, **given)
+        chdir = asked.chdir and asked.chdir.expanduser().resolve()
+        left = asked.drop
+        trial = migrated(configuration, to, environ, drop=left, chdir=chdir, trusted=own)
+        trying = measuring.Trying(configuration, trial, asked, slow_path, quick_path)
+        tried = measuring.tried(trying)
+    text = FORMS[form](found, tried)
+    say(text if form == "json" else visible_lines(text), end="")
+    return status_of(found, tried)
+
+
+def _check_measured(
+    measure: bool, paths: Mapping[str, str | None], given: Mapping[str, Any]
+) -> None:
+    """Refuse what only a measurement takes, where none is asked for."""
+    usual = Asked()
+    said = {
+        OPTIONS[name].name: value is not None and value != getattr(usual, name)
+        for name, value in given.items()
+    }
+    said |= {name: path is not None for name, path in paths.items()}
+    for name, stands in said.items():
+        if stands and not measure:
+            raise UsageError(f"{name} goes with --measure")
+    for name, path in paths.items():
+        if path is not None and not path.startswith("/"):
+            raise UsageError(f"{name} {path}: a path begins with a slash")
+
+
+def _variable(text: str) -> tuple[str, str]:
+    """Return name and value of what stands behind --env."""
+    name, equals, value = text.partition("=")
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise UsageError(f"--env {text}: write NAME=VALUE, or NAME for the value that it has here")
+    if not equals and name not in os.environ:
+        raise UsageError(f"--env {name}: it is not set here: write --env {name}=VALUE")
+    return name, value if equals else os.environ[name]
+
+
+def _check_beside(path: Path, beside: Path) -> None:
+    """Refuse, before anything is written, a file whose variables cannot be written beside it."""
+    if beside == path:
+        problem = "that is what the file of its variables is called: name another FILE"
+        raise UsageError(f"--output {in_a_line(str(path))}: {problem}")
+    if os.path.lexists(beside) and not os.path.lexists(path):
+        problem = "it is there already, and the variables go there: name a FILE in another folder"
+        raise UsageError(f"{in_a_line(str(beside))}: {problem}")
+
+
+def _write(path: Path, found: Migrated) -> None:
+    """Write the new configuration, and the file of its variables beside it."""
+    files = {path: found.text}
+    if found.environment:
+        beside = path.with_name(found.environment_file)
+        _check_beside(path, beside)
+        files[beside] = found.environment
+    for each, text in files.items():
+        write_new(each, text)
+        say(f"written: {in_a_line(str(each))}", err=True)

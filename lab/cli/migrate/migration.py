@@ -1,0 +1,144 @@
+"""A migration, whole: the new configuration, and the lists of what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lab.cli.migrate.nginx import lines_of
+from lab.cli.migrate.reader import around, read
+from lab.config.spot import Setting
+from lab.config.vocabulary.quoting import shell_file
+from lab.config.vocabulary.senses import senses
+from lab.config.vocabulary.translation import Note, Translation
+from lab.config.vocabulary.translators import TRANSLATORS, check_serves, translated
+from lab.config.vocabulary.values import Expression
+from lab.errors import UsageError
+
+HIDDEN = "no option shows it"
+"""The list of differences that stand in no configuration."""
+
+DIFFERS = 4
+"""Exit status where something is lost, or means something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migrated:
+    """What one configuration becomes for another server."""
+
+    translation: Translation
+    before: str
+    """The server that it is for, and the one that it is made for, as their projects write them."""
+    after: str
+    file: str
+    """What the new configuration is called."""
+    text: str
+    environment: str
+    """Lines NAME=value beside it; empty without any."""
+    start: str
+    """The command that starts it."""
+    nginx: tuple[str, ...]
+    script: str = ""
+    """Prints the words of the new command; see `Translator`. Empty where a file is read."""
+
+    @property
+    def lists(self) -> Mapping[str, tuple[Note, ...]]:
+        """The four lists, by what they are called."""
+        made = self.translation
+        return {
+            "the same": tuple(made.same),
+            "means something else": tuple(made.changed),
+            "lost": tuple(made.lost),
+            HIDDEN: tuple(made.hidden),
+        }
+
+    @property
+    def environment_file(self) -> str:
+        """What the file of environment variables is called, as the script reads it."""
+        return f"{self.translation.to}.env"
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Conditions that only the machine that serves decides."""
+        return self.translation.service.open
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        made = self.translation
+        return DIFFERS if made.changed or made.lost or self.open else 0
+
+    @property
+    def at_once(self) -> str:
+        """Requests that are served at once, before and after, in words; empty where not known."""
+        service = self.translation.service
+        said = service.senses
+        if "greenlets" in said or service.unclear & {"workers", "threads", "greenlets"}:
+            return ""
+        workers = said["workers"].value if "workers" in said else Expression.of("1")
+        threads = said["threads"].value if "threads" in said else None
+        if threads is None:
+            return ""
+        both = " x ".join(
+            f"({each})" if " " in str(each) else str(each) for each in (workers, threads)
+        )
+        if workers.number is None or threads.number is None:
+            return both
+        return f"{both} = {workers.number * threads.number}"
+
+
+def migrated(
+    name: str,
+    to: str,
+    environ: Mapping[str, str],
+    file: str = "",
+    *,
+    drop: Collection[str] = (),
+    chdir: Path | None = None,
+    trusted: bool = False,
+) -> Migrated:
+    """
+    Return what a configuration becomes for another server.
+
+    Args:
+        name: A file or a command in quotes.
+        to: Program of the other server.
+        environ: Environment variables whose values are known.
+        file: What the new configuration is called; empty for the usual name.
+        drop: Options that are left out.
+        chdir: Folder that stands for the one that it serves from; None for that itself.
+        trusted: Whether what it names outside of the caller's folder is read.
+
+    Raises:
+        ProfileError: It cannot be read.
+        UsageError: It is for that server, or for an application that the server does not serve.
+    """
+    program, config = read(name, environ, trusted=trusted)
+    if program == to:
+        raise UsageError(f"{name} is a configuration of {TRANSLATORS[to].name}: --to another one")
+    settings = (each for each in config.settings if each.option not in drop)
+    if chdir is not None:
+        settings = (_moved(each, chdir) for each in settings)
+    config = replace(config, settings=tuple(settings))
+    made, writer = translated(config, program, to), TRANSLATORS[to]
+    made.lost += around(name, config)
+    check_serves(name, made.service, to)
+    file = file or writer.file
+    return Migrated(
+        made,
+        TRANSLATORS[program].name,
+        writer.name,
+        file,
+        writer.text_of(made),
+        writer.environment_of(made),
+        writer.start_of(made, shell_file(file)),
+        lines_of(made, speaks_uwsgi=writer.speaks_uwsgi),
+        writer.script_of(made),
+    )
+
+
+def _moved(setting: Setting, chdir: Path) -> Setting:
+    """Return a setting; one that names the folder to serve from with another one."""
+    named = any(setting.option in each.names for each in senses()["chdir"].columns.values())
+    return replace(setting, value=str(chdir), raw=str(chdir)) if named else setting

@@ -1,0 +1,37 @@
+"""
+What can be asked of a comparison: every option once, for `lab run` and for Locust.
+
+`lab.cli.options.decorators` makes click options of the table, `lab.locust.arguments` makes
+arguments for Locust's command line and web form. Both hand what was given over as an `Asked`; what
+follows from that is decided here, so that the two doors cannot differ.
+
+To add an option, add a field to `lab.cli.options.table.Asked`.
+"""
+
+from __future__ import annotations
+
+from lab.cli.options.execution import (
+    Understood,
+    application,
+    carry_out,
+    of_running_server,
+    understand,
+)
+from lab.cli.options.option import Kind, Option
+from lab.cli.options.runtime import runtime, with_copy
+from lab.cli.options.table import CLIENTS, OPTIONS, Asked
+
+__all__ = [
+    "CLIENTS",
+    "OPTIONS",
+    "Asked",
+    "Kind",
+    "Option",
+    "Understood",
+    "application",
+    "carry_out",
+    "of_running_server",
+    "runtime",
+    "understand",
+    "with_copy",
+]

@@ -1,0 +1,308 @@
+"""The table of options: what can be asked of a comparison, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from lab.bench import workloads
+from lab.bench.trials.conduct import DEFAULT, QUICK
+from lab.bench.trials.minutes import MINUTES, MOST_MINUTES
+from lab.bench.trials.plan import MOST_BLOCKS, MOST_CONNECTIONS
+from lab.cli.options.option import Kind, Option, folder, option
+from lab.model.plan import SMALLEST
+from lab.model.request import HOST
+from lab.model.runtime import LOOPBACK
+from lab.model.wording import Number, seconds, share
+
+GENERATORS = ("engine", "ab")
+"""What `lab run` loads with."""
+
+CLIENTS = ("engine", "fasthttp")
+"""What makes the requests of a Locust user: the engine, or `lab.locust.clients`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a person asked for, and what the help says of it; None where nothing was said."""
+
+    profiles: tuple[str, ...] = ()
+    """Names or paths; each door has its own way to take them. Empty for the whole ladder."""
+    workload: str | None = option(
+        "--workload",
+        "Application and request of ours: a name that `lab list` prints.",
+        metavar="NAME",
+        choices=workloads.find(),
+        shown=workloads.DEFAULT,
+    )
+    app: str | None = option("--app", "Your WSGI application instead.", metavar="MODULE:CALLABLE")
+    chdir: Path | None = option(  # noqa: RUF009 - it is a field
+        "--chdir",
+        "Folder to import --app in; or that stands for the chdir of your ini.",
+        metavar="PATH",
+        parse=Path,
+    )
+    cwd: Path | None = option(  # noqa: RUF009 - it is a field
+        "--cwd",
+        "Folder that your server is started in.",
+        metavar="PATH",
+        parse=Path,
+        shown="the ini's folder",
+    )
+    python: Path | None = option(  # noqa: RUF009 - it is a field
+        "--python",
+        "Your virtual environment, or its python: it runs your application.",
+        metavar="PATH",
+        parse=Path,
+        shown="the ini's home",
+    )
+    uwsgi: Path | None = option(  # noqa: RUF009 - it is a field
+        "--uwsgi",
+        "Your uwsgi.",
+        metavar="PATH",
+        parse=Path,
+        shown="the environment's, then ours",
+    )
+    env: Sequence[str] = option(
+        "--env",
+        "Environment variable of your server, without =VALUE the caller's own; may be repeated. "
+        "Its value is stored nowhere.",
+        kind=Kind.SEVERAL,
+        metavar="NAME[=VALUE]",
+        secret=True,
+    )
+    env_file: Path | None = option(  # noqa: RUF009 - it is a field
+        "--env-file", "Lines NAME=VALUE, as for docker.", metavar="FILE", parse=Path
+    )
+    keep: Sequence[str] = option(
+        "--keep",
+        "Leave this option of your ini in the copy, as in --keep attach-daemon; may be repeated.",
+        kind=Kind.SEVERAL,
+        metavar="OPTION",
+    )
+    drop: Sequence[str] = option(
+        "--drop",
+        "Leave this option of your ini out of the copy, as in --drop uid; may be repeated.",
+        kind=Kind.SEVERAL,
+        metavar="OPTION",
+    )
+    front: str = option(
+        "--front",
+        "Where your ini has socket = for a proxy, profiles of ours have such a one (same), or are "
+        "asked over HTTP (http), so that the fronts are compared as well.",
+        choices=("same", "http"),
+        default="same",
+    )
+    path: Sequence[str] = option(
+        "--path",
+        "Request target; fib takes powers, as /10^99. Several make a mix.",
+        kind=Kind.SEVERAL,
+        metavar="/PATH",
+        shown="/9000, or / with --app",
+    )
+    method: str | None = option(
+        "--method", "Method of the request.", metavar="NAME", shown="GET, or POST with --data"
+    )
+    data: str | None = option("--data", "Body of the request.", metavar="TEXT|@FILE")
+    header: Sequence[str] = option(
+        "--header",
+        "Header of every request; may be repeated.",
+        kind=Kind.SEVERAL,
+        metavar="'NAME: VALUE'",
+        secret=True,
+    )
+    cookie: Sequence[str] = option(
+        "--cookie",
+        "Cookie of every request; may be repeated. Its value is stored nowhere, nor is that of "
+        "the header Authorization.",
+        kind=Kind.SEVERAL,
+        metavar="NAME=VALUE",
+        secret=True,
+    )
+    requests: Path | None = option(  # noqa: RUF009 - it is a field
+        "--requests",
+        "Requests with weights: .http, or .har as a browser saves it.",
+        metavar="FILE",
+        parse=Path,
+    )
+    static: bool = option(
+        "--static",
+        "Of a .har also images, fonts, scripts and styles.",
+        kind=Kind.FLAG,
+    )
+    writes: bool = option(
+        "--writes",
+        "Allow POST, PUT, PATCH and DELETE: they are sent thousands of times.",
+        kind=Kind.FLAG,
+    )
+    host: str | None = option(
+        "--host",
+        "Host header, the same in all trials.",
+        metavar="NAME",
+        shown=HOST,
+        not_in_locust="Locust's own names a server that already runs; say --header 'Host: NAME'",
+    )
+    status: int | None = option(
+        "--status",
+        "Status of a correct reply to --app.",
+        metavar="INTEGER",
+        parse=Number(200, 599, whole=True),
+        shown="200",
+    )
+    check: str | None = option(
+        "--check",
+        "What a correct reply to --app contains, if it is not always the same.",
+        metavar="REGEX",
+    )
+    load: str = option(
+        "--load",
+        "sustained: as it suits the workload; article: as its article loads it; walkthrough: as "
+        "fib's does, 500 clients at once, 5,000 requests, a connection each.",
+        choices=("sustained", "article", "walkthrough"),
+        default="sustained",
+    )
+    generator: str = option(
+        "--generator",
+        "ab: the articles' tool, for --load article; it checks no body.",
+        choices=GENERATORS,
+        default="engine",
+        not_in_locust="Locust's own processes make the load; --client says with what",
+    )
+    client: str = option(
+        "--client",
+        "What makes the requests: the lab's engine, or Locust's FastHttpUser client.",
+        choices=CLIENTS,
+        default="engine",
+        not_in_lab="that client needs Locust around it",
+    )
+    generators: int | None = option(
+        "--generators",
+        "Processes of the engine that share the load, each on a CPU of its own.",
+        metavar="INTEGER",
+        parse=Number(1, 1024, whole=True),
+        shown="1 on up to 4 CPUs; else one for each core that the server leaves free",
+        not_in_locust="Locust's own --processes says how many there are",
+    )
+    connections: int | None = option(
+        "--connections",
+        "Connections of the load.",
+        metavar="INTEGER",
+        parse=Number(1, MOST_CONNECTIONS, whole=True),
+        shown="64, unless the workload says",
+        not_in_locust="a connection is a Locust user, and -u says how many",
+    )
+    connection: str | None = option(
+        "--connection",
+        "Let the server keep connections open, or one request each.",
+        choices=("keep-alive", "close"),
+    )
+    blocks: int | None = option(
+        "--blocks",
+        "Blocks.",
+        metavar="INTEGER",
+        parse=Number(1, MOST_BLOCKS, whole=True),
+        shown=f"{DEFAULT.blocks}",
+    )
+    minutes: float | None = option(
+        "--minutes",
+        "In place of --blocks: as many as fit; a profile that is decided early leaves.",
+        metavar="NUMBER",
+        parse=Number(0, MOST_MINUTES),
+        shown=f"{MINUTES:g} for the whole ladder, unless --quick, --rate or long trials",
+    )
+    window: float | None = option(
+        "--window",
+        "Measured time.",
+        metavar="DURATION",
+        parse=seconds,
+        shown=f"{DEFAULT.window:g}s, unless the workload says",
+    )
+    warmup: float | None = option(
+        "--warmup",
+        "Unrecorded time before.",
+        metavar="DURATION",
+        parse=seconds,
+        shown=f"{DEFAULT.warmup:g}s, unless the workload says",
+    )
+    smallest: float | None = option(
+        "--smallest",
+        "Smallest difference that matters to you, as in 20%: a run that cannot see it ends with 3.",
+        metavar="PERCENT",
+        parse=share,
+        shown=f"{SMALLEST:.0%}",
+    )
+    quick: bool = option(
+        "--quick", f"{QUICK.blocks} blocks of {QUICK.window:g} s windows.", kind=Kind.FLAG
+    )
+    rate: str | None = option(
+        "--rate",
+        "Open loop: requests per second, as in 2000, or shares of the slowest profile's measured "
+        "capacity, as in 50%,80%,95%; a run for each.",
+        metavar="RATES",
+    )
+    sweep: str | None = option(
+        "--sweep",
+        "Several values of connections, rate, size, workers or threads in every block, as in "
+        "connections=1,20,100: one chart, one table.",
+        metavar="NAME=VALUES",
+        not_in_locust="its users are a number that does not change within a run",
+    )
+    confirm: bool | None = option(
+        "--confirm",
+        "Put each cause to the test by toggling its one setting, in the same blocks.",
+        kind=Kind.SWITCH,
+        shown="confirm, unless --quick or --sweep",
+    )
+    fail_if: Sequence[str] = option(
+        "--fail-if",
+        "Exit with 99 if the whole interval lies beyond, as in 'cpu(tuned/baseline) > 1.05'; "
+        "may be repeated.",
+        kind=Kind.SEVERAL,
+        metavar="LIMIT",
+    )
+    seed: int | None = option(
+        "--seed",
+        "Repeat the order of an earlier run.",
+        metavar="INTEGER",
+        parse=Number(0, 2**64, whole=True),
+    )
+    pin: bool = option(
+        "--pin", "Server and generator on cores of their own.", kind=Kind.SWITCH, default=True
+    )
+    server_cores: str | None = option(
+        "--server-cores", "CPUs of the server, as in 0,2-3.", metavar="CPUS", shown="half"
+    )
+    generator_cores: str | None = option(
+        "--generator-cores",
+        "CPUs of the load; some may be the server's, too, if both are named.",
+        metavar="CPUS",
+        shown="the others",
+    )
+    bind: str | None = option(
+        "--bind",
+        "Address of this machine that the servers listen on, so that Locust's workers on other "
+        "hosts reach them.",
+        metavar="ADDRESS",
+        shown=LOOPBACK,
+        filled=True,
+    )
+    results: Path = option(  # noqa: RUF009 - it is a field
+        "--results",
+        "Where the run's folder is made.",
+        metavar="PATH",
+        parse=folder,
+        default=Path("results"),
+    )
+    json: bool = option(
+        "--json",
+        "Print the summary as JSON.",
+        kind=Kind.FLAG,
+        not_in_locust="Locust has a --json of its own, for its statistics",
+    )
+
+
+OPTIONS: Mapping[str, Option] = {
+    each.name: each.metadata["option"] for each in fields(Asked) if each.metadata
+}
+"""Field of `Asked` -> its option, in the order of the help."""

@@ -1,0 +1,157 @@
+"""`lab stress`: what do clients feel when something goes wrong?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lab.bench.store.folder import write_json, write_text
+from lab.bench.trials.same_application import says_what_is_served
+from lab.bench.workloads import refuse_without_app
+from lab.cli.options import Asked, application, runtime, with_copy
+from lab.cli.options.decorators import each_of, named_profiles, offered
+from lab.cli.outputs import OUTPUT
+from lab.cli.stress.faults import FAULTS
+from lab.cli.stress.result import StressResult
+from lab.cli.stress.run import PROFILES, RATE, WAITING, Wishes, stress
+from lab.cli.stress.text import document
+from lab.cli.types import number
+from lab.errors import Interrupted, ResultsError, UsageError
+from lab.model.wording import counted
+from lab.model.workload import Workload
+from lab.report import terminal
+from lab.report.console import Console
+from lab.report.drawing import load_matplotlib
+from lab.report.edge import say
+
+STARTED = ("cwd", "python", "uwsgi", "env", "env_file")
+"""Options of `lab run` that say what every server is started with."""
+
+COPIED = ("keep", "drop")
+"""Those that say what stays in the private copy of a configuration, and what does not."""
+
+ASKED = ("path", "method", "data", "header", "cookie", "requests", "static", "writes", "host")
+"""Those that say what is asked of an application of the user's."""
+
+JUDGED = ("status", "check")
+"""Those that say what its right replies are."""
+
+
+@click.command("stress", epilog=f"Faults: {', '.join(fault.name for fault in FAULTS)}.")
+@named_profiles("`lab run`")
+@click.option(
+    "--fault", "faults", multiple=True, metavar="NAME", help="Only this one; may be repeated."
+)
+@click.option("--rate", type=number(1, 1000), default=RATE, help="Requests per second.")
+@offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
+@each_of("chdir", *STARTED, *COPIED, "front")
+@offered("path", help="Request target; several make a mix.", shown="/ with --app")
+@each_of(*ASKED[1:], *JUDGED)
+@click.option(
+    "--require",
+    multiple=True,
+    metavar="PROFILE",
+    help="Exit with 99 if this one lost a request, or answered one wrongly, under any fault, and "
+    "with 3 if any had no effect, or was named by --fault and is not possible on it; may be "
+    "repeated.",
+)
+@click.option("--output", type=OUTPUT, help="Write the result to this JSON file.")
+@click.option("--figure", type=OUTPUT, help="Draw what was felt over time: an SVG file.")
+def stress_command(
+    *,
+    names: tuple[str, ...],
+    faults: tuple[str, ...],
+    rate: float,
+    require: tuple[str, ...],
+    output: Path | None,
+    figure: Path | None,
+    **given: Any,
+) -> int:
+    """
+    Plant faults in PROFILEs under a steady load, and count what clients feel.
+
+    Default: production tuned baseline. Each fault gets a fresh server of its own, for some ten
+    seconds. Exit status 3: requests were lost, late or answered wrongly without any fault, so
+    what a fault did cannot be told; such a profile's other faults are left out.
+    """
+    names = names or PROFILES
+    for name in require:
+        if name not in [Path(each).stem for each in names]:
+            raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
+    subject = _subject(Asked(profiles=names, **given))
+    files = _Files(output, figure)
+    wishes = Wishes(profiles=names, faults=faults, workload=subject, rate=rate, required=require)
+    try:
+        result = stress(wishes, Console(stderr=True), files.keep)
+    except Interrupted as error:
+        error.kept = files.kept
+        raise
+    files.keep(result)
+    for each in result.untried(require, faults):
+        say(f"--require: {each} is not possible, so it was not tested", err=True)
+    return result.status(require, faults)
+
+
+def _subject(asked: Asked) -> Workload:
+    """Return what is asked: of the user's application, or of one of ours that waits."""
+    if asked.app is not None or says_what_is_served(asked.profiles):
+        return application(asked, partial(say, err=True))
+    said = {name: getattr(asked, name) or None for name in ("chdir", *ASKED, *JUDGED)}
+    refuse_without_app(**said)
+    started = runtime(**{name: getattr(asked, name) for name in STARTED})
+    return replace(WAITING, runtime=with_copy(started, asked.keep, asked.drop))
+
+
+class _Files:
+    """Writes the files that are asked for, and knows what there is of a test that ends early."""
+
+    def __init__(self, output: Path | None, figure: Path | None) -> None:
+        self.kept = "no trial had finished"
+        self._writers = [
+            (file, put) for file, put in ((output, write_json), (figure, _draw)) if file
+        ]
+
+    def keep(self, result: StressResult) -> None:
+        """
+        Write each file, whatever becomes of the other, and show the table.
+
+        Raises:
+            ResultsError: A file could not be written; where neither could, the second is a note.
+        """
+        written, errors = [], []
+        for file, put in self._writers:
+            try:
+                put(file, result)
+                written.append(file)
+            except ResultsError as error:
+                errors.append(error)
+        self.kept = _kept(result, written)
+        try:
+            # Last: its reader may have gone, or its disk be full.
+            terminal.show_document(document(result), Console())
+        finally:
+            for other in errors[1:]:
+                errors[0].add_note(f"lab: {other}")
+            if errors:
+                raise errors[0]
+
+
+def _draw(file: Path, result: StressResult) -> None:
+    # matplotlib takes half a second to import, and only this needs it.
+    load_matplotlib()
+    from lab.cli.stress.figure import svg  # noqa: PLC0415
+
+    write_text(file, svg(result))
+
+
+def _kept(result: StressResult, written: Sequence[Path]) -> str:
+    """Return what there is of a test that was ended early."""
+    number = sum(outcome.made for profile in result.profiles for outcome in profile.outcomes)
+    where = f"written to {' and '.join(map(str, written))}" if written else "only shown above"
+    hint = "" if written else " (no --output)"
+    return f"{counted(number, 'trial')} finished, {where}{hint}"

@@ -1,0 +1,55 @@
+"""Which changes may be tried: those that bring no grave fault, by the linter's word."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from lab.cli.tune.climb import Values
+from lab.cli.tune.moves import WORKERS, Facts, Ground, moves, per_cpu
+from lab.config import servers
+from lab.errors import ProfileError
+from lab.lint.flaw import Severity
+from lab.lint.judge import judged
+
+GRAVE = {Severity.ERROR, Severity.DANGEROUS}
+"""Faults that no change may bring."""
+
+
+def new_fault(ground: Ground, values: Values) -> str:
+    """
+    Return the first grave fault that a change brings; empty where it brings none.
+
+    Raises:
+        ProfileError: The change cannot be written.
+    """
+    after = judged(servers.with_text(ground.config, ground.text(values)))
+    grave = [each for each in after if each.severity in GRAVE]
+    before = {flaw.code for flaw in judged(ground.config)} if grave else set()
+    return next((f"{each.code}: {each.message}" for each in grave if each.code not in before), "")
+
+
+def tries(ground: Ground, facts: Facts, fixed: Collection[str] = ()) -> Iterator[str]:
+    """Yield what is tried at first, a group a line; see `lab.cli.tune.moves.moves`."""
+    by_group: dict[str, list[str]] = {}
+    for each in moves(ground, facts, fixed, {}, first=True):
+        told = ", ".join(map(str, ground.steps(each.values)))
+        if told and _is_allowed(ground, each.values):
+            by_group.setdefault(each.group, []).append(told)
+    for group, every in by_group.items():
+        said = _in_words(ground, facts) if group == WORKERS else "; or ".join(every)
+        yield f"{group}: {said}"
+
+
+def _in_words(ground: Ground, facts: Facts) -> str:
+    """Return which numbers of workers are tried, whatever the machine."""
+    *fewer, most = map(str, per_cpu(ground))
+    processes = f"{', '.join(fewer)} and {most} worker processes for each CPU of the server"
+    with_threads = facts.threads and ground.service.is_wsgi
+    return f"{processes}, with 1, 4 and 16 threads" if with_threads else processes
+
+
+def _is_allowed(ground: Ground, values: Values) -> bool:
+    try:
+        return not new_fault(ground, values)
+    except ProfileError:
+        return False

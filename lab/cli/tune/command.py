@@ -1,0 +1,151 @@
+"""`lab tune`: better settings for a configuration; with --dry-run what it lacks, unmeasured."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lab.cli.options import Asked, application
+from lab.cli.outputs import OUTPUT, write_new
+from lab.cli.tune.allowed import tries
+from lab.cli.tune.missing import Missing, missing
+from lab.cli.tune.moves import Facts, ground_of
+from lab.cli.tune.options import CONNECTIONS, measuring
+from lab.cli.tune.reader import read
+from lab.cli.tune.text import FORMS
+from lab.cli.types import NAME
+from lab.config.configuration import Known
+from lab.config.vocabulary.steps_for_meaning import GROUPS
+from lab.config.vocabulary.translators import TRANSLATORS, check_serves
+from lab.errors import UsageError
+from lab.model.wording import in_a_line, visible_lines
+from lab.report.edge import say
+
+
+@click.command("tune")
+@click.argument("configuration", metavar="CONFIG", type=NAME)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Say what is missing for safety and what would be tried; start nothing.",
+)
+@click.option(
+    "--output",
+    type=OUTPUT,
+    metavar="FILE",
+    help="Write the result to FILE, which must not be there yet.  [default: CONFIG with .tuned "
+    "before its ending; with --dry-run none]",
+)
+@click.option(
+    "--format", "form", type=click.Choice(list(FORMS)), default="text", help="Form of it."
+)
+@click.option(
+    "--container/--no-container",
+    default=None,
+    help="Whether it runs under a cgroup limit, as PID 1.  [default: a Dockerfile, or docker/]",
+)
+@click.option(
+    "--trusted",
+    is_flag=True,
+    help="CONFIG is yours: read what it names outside of this folder, and with "
+    "--dry-run the environment; without --dry-run it always does.",
+)
+@click.option(
+    "--server",
+    "servers",
+    multiple=True,
+    type=click.Choice(list(TRANSLATORS)),
+    help="Try the same meanings on this server as well, as `lab migrate` has it; may be repeated.",
+)
+@measuring
+def tune_command(
+    *,
+    configuration: str,
+    dry_run: bool,
+    output: Path | None,
+    form: str,
+    container: bool | None,
+    trusted: bool,
+    **given: Any,
+) -> int:
+    """
+    Look for better settings of CONFIG for your application on this machine, and prove them.
+
+    CONFIG is a uWSGI ini (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a command of
+    granian or gunicorn in quotes. Changes race beside it, one setting at a time. The best together
+    are then compared with CONFIG in fresh trials, and only what these show is claimed. CONFIG stays
+    as it is; the result is a copy with few lines changed, each with its reason. Limits of time and
+    size, the replacement of workers, and security are not touched.
+
+    With --dry-run it prints the lines that CONFIG lacks so that no request is lost, each with its
+    reason, and starts nothing.
+
+    Exit status: 0 better settings, proven and written, or with --dry-run nothing is missing; 4
+    yours are as good as can be told, or with --dry-run lines are missing; 3 this machine could not
+    tell; 2 CONFIG cannot be read.
+    """
+    own: dict[str, Any] = {name: given.pop(name) for name in _OWN}
+    without = own["without"] | (GROUPS.keys() - own["only"] if own["only"] else set())
+    if contradicted := own["only"] & own["without"]:
+        raise UsageError(f"--only and --without both name {', '.join(sorted(contradicted))}")
+    asked = Asked(**given)
+    if dry_run:
+        own |= {"without": without, "container": container, "trusted": trusted}
+        return _lacks(configuration, asked, own, output, form)
+    # The extra `run` has what measures.
+    from lab.cli.tune import report, tuning  # noqa: PLC0415
+
+    wanted = tuning.Tuning(
+        configuration,
+        asked,
+        **{name: own[name] for name in _TOLD},
+        greenlets=own["gevent"],
+        only=frozenset(own["only"]),
+        without=frozenset(without),
+        output=output,
+        container=container,
+    )
+    found = tuning.tuned(wanted)
+    text = report.FORMS[form](found)
+    say(text if form == "json" else visible_lines(text), end="")
+    return found.status
+
+
+_TOLD = (
+    *("minutes", "memory", "p99", "rate", "busy", "db_connections"),
+    *("threads", "minimal", "resume", "servers"),
+)
+_OWN = (*_TOLD, "gevent", "only", "without")
+"""Options of a tune alone."""
+
+
+def _lacks(name: str, asked: Asked, own: dict[str, Any], output: Path | None, form: str) -> int:
+    """Say what a configuration lacks, and what would be tried."""
+    connections = own["busy"] or asked.connections or CONNECTIONS
+    known = Known.of_caller(connections=connections, db_connections=own["db_connections"])
+    given = dict(application(asked).runtime.variables.reveal())
+    known = known.for_files(given, trusted=own["trusted"])
+    config = read(name, known, container=own["container"])
+    cpus = os.cpu_count() or 1
+    ground = ground_of(name, config, cpus)
+    threads = ground.in_threads if own["threads"] is None else own["threads"]
+    facts = Facts(max(2, cpus // 2), connections, threads, own["gevent"])
+    servers = [each for each in own["servers"] if each != ground.program]
+    for each in servers:
+        check_serves(name, ground.service, each)
+    tried = [*tries(ground, facts, own["without"]), *(f"server: {each}" for each in servers)]
+    found = missing(config, tried)
+    if output is not None and found.lacks:
+        _write(output, found)
+    text = FORMS[form](found)
+    say(text if form == "json" else visible_lines(text), end="")
+    return found.status
+
+
+def _write(path: Path, found: Missing) -> None:
+    """Write the configuration with all that it lacks."""
+    write_new(path, found.after.texts[found.after.file])
+    say(f"written: {in_a_line(str(path))}", err=True)

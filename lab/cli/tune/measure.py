@@ -1,0 +1,400 @@
+"""
+What `lab tune` measures: the champion and its contenders in races, and the winner's proof.
+
+Each step is a run of its own in the tune's folder. Which blocks it holds follows from its trials
+alone, so that a tune which was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
+
+from lab.analysis.compare import own
+from lab.analysis.gates.common import BUSY
+from lab.analysis.gates.effort import limiting_share
+from lab.analysis.looks import Comparisons, ended_early
+from lab.analysis.observations import Observation, observe
+from lab.analysis.points import summaries
+from lab.analysis.summary import Summary
+from lab.analysis.sweep import RunConclusion
+from lab.bench.store.folder import read_json, read_run, write_json
+from lab.bench.trials.conduct import Files, Options, Outcome, Prepared, SoFar, prepare
+from lab.bench.trials.minutes import LOOKS
+from lab.bench.trials.replies import TriedOut
+from lab.bench.trials.schedule import Schedule
+from lab.cli.tune.blocks import Goal, Proof, Race, is_behind, stand
+from lab.cli.tune.climb import BACK, Contender, Values
+from lab.cli.tune.moves import SERVER, Facts, Ground, numbers, seen
+from lab.cli.tune.race import BLOCKS, FIRST, UNSEEN, WON, Gain
+from lab.config import servers
+from lab.config.command import alone, is_command, profile_of
+from lab.errors import LabError, ResultsError, UsageError
+from lab.model.comparison import Comparison
+from lab.model.measurement import Run
+from lab.model.plan import Arm, Plan
+from lab.model.profile import Profile
+from lab.model.wording import in_a_line
+from lab.model.workload import Workload
+
+SEARCH, PROVED = 0.6, 0.86
+"""Shares of the time after which the search, and the proof, have to be over."""
+
+PAUSE = 60.0
+"""Seconds between two trials from which on the lab was not at work, unless all take so long: a
+server of many workers may come up for half a minute."""
+
+PILOT_BLOCKS = 2
+LEAST_BLOCKS = 3
+"""Blocks of the last step, in which each change is taken back, at the least."""
+
+WARM = 30
+"""Requests of each worker before a trial: where replies take long, 200 would take most of it."""
+
+Numbers = frozenset[tuple[str, str]]
+"""What values say of workers and threads, as a key."""
+
+TUNED = "tuned"
+PROOFS = ("proof", "minimal")
+"""Steps whose runs have a report."""
+STATE = "tune.json"
+
+
+@dataclass(frozen=True, slots=True)
+class TuneState:
+    """What a tune that is gone on with has to know."""
+
+    FORMAT: ClassVar[int] = 2
+    WHAT: ClassVar[str] = "state of lab tune"
+
+    format: int
+    configuration: str
+    """Digest of what was read."""
+    asked: Mapping[str, str]
+    """What was asked for -> digest of its value."""
+    seed: int
+    finished: tuple[str, ...] = ()
+    """Steps that are over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One contender, and what came of it."""
+
+    step: str
+    champion: Values
+    """That it raced against."""
+    group: str
+    values: Values
+    gain: Gain
+    why: str
+    """Why it was not taken; empty where it was, or was no better."""
+
+
+@dataclass
+class Measurer:
+    """Makes the runs of one tune."""
+
+    grounds: Mapping[str, Ground]
+    """By server: the user's own configuration first, then what it becomes for others."""
+    goal: Goal
+    options: Options
+    """Of its runs; the results are the tune's own folder."""
+    workloads: Mapping[str, Workload]
+    """By server: what is asked, and what it is started with."""
+    minutes: float
+    conducted: Callable[[Prepared, Options, Files], Outcome]
+    """Makes a run."""
+    files: Files
+    """Of the proof's run."""
+    state: TuneState
+    attempts: list[Attempt] = field(default_factory=list)
+    runs: dict[str, Run] = field(default_factory=dict)
+    """By step."""
+    _seen: dict[Numbers, Sequence[Observation]] = field(default_factory=dict)
+    """Workers and threads -> trials with so many."""
+
+    def __post_init__(self) -> None:
+        self.folder: Path = self.options.results
+        self.ground, *others = self.grounds.values()
+        self.prepared = self._prepared(self.ground)
+        self.arms = {self.ground.program: self.prepared.plan.arms[0]}
+        self.arms |= {each.program: self._prepared(each).plan.arms[0] for each in others}
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ResultsError(self.folder, f"cannot be made: {error.strerror}") from error
+        write_json(self.folder / STATE, self.state)
+
+    def _prepared(self, ground: Ground) -> Prepared:
+        asked = self.workloads[ground.program]
+        return prepare(replace(self.options, profiles=(ground.name,)), asked)
+
+    def look(self, facts: Facts) -> Facts:
+        """
+        Return the facts with what a few trials of the user's configuration show.
+
+        Raises:
+            UsageError: The time does not hold a tune.
+            LabError: Its trials do not count.
+        """
+        plan = self._plan({}, (), PILOT_BLOCKS)
+        run = self._run("look", plan)
+        found = observe(run)
+        counted = [each for each in found if "cpu" in each.metrics]
+        if not counted:
+            raise LabError(_why_not(found))
+        busy = limiting_share(each.trial for each in counted) >= BUSY
+        told = all(self.goal.metric in each.metrics for each in counted)
+        if self.goal.metric == "throughput" and (busy or not told):
+            self.goal = replace(self.goal, metric="capacity")  # what its CPU allows
+        if not any(self.goal.metric in each.metrics for each in counted):
+            raise LabError(_why_not(found))
+        self._check_limits(found)
+        self._check_time()
+        self._seen[_numbers({})] = counted
+        return self.facts(facts, {})
+
+    def facts(self, facts: Facts, values: Values) -> Facts:
+        """Return the facts with what trials of as many workers and threads show."""
+        counted = self._seen.get(_numbers(values))
+        if not counted:
+            return facts
+        rate, cpu, capacity = (
+            statistics.median(each.metrics.get(name, 0.0) for each in counted)
+            for name in ("served", "cpu", "capacity")
+        )
+        if not rate:  # a gate withholds it, as where connections are dropped
+            return facts
+        share = rate / capacity if capacity else 1.0
+        return seen(facts, self.ground.places(values), rate, cpu, share)
+
+    def race(self, champion: Values, contenders: Sequence[Contender]) -> list[Gain] | None:
+        """Return what each contender gains over a champion; None without time for it."""
+        step = f"race-{1 + sum(name.startswith('race') for name in self.runs)}"
+        before = self._used()
+        most = int((SEARCH * self._trials() - before) / FIRST) - 2
+        if most < 1:
+            return None
+        contenders, left = contenders[:most], contenders[most:]
+        plan = self._plan(champion, [each.values for each in contenders], BLOCKS)
+        names = [arm.name for arm in plan.arms[1:]]
+        groups = {name: each.group for name, each in zip(names, contenders, strict=True)}
+
+        def schedule(plan: Plan, so_far: SoFar) -> Schedule:
+            room = partial(self._room, share=SEARCH, used=before)
+            return Race(plan, so_far, self.goal, groups, room)
+
+        run = self._run(step, plan, schedule)
+        found = observe(run)
+        gains = stand(found, plan.reference, self.goal, groups).gains
+        for name, each, gain in zip(names, contenders, gains, strict=True):
+            trials = [item for item in found if item.trial.slot.arm.name == name]
+            why = self.goal.broken(trials) or _why_void(trials)
+            self.attempts.append(Attempt(step, champion, each.group, each.values, gain, why))
+            if counted := [item for item in trials if "cpu" in item.metrics]:
+                self._seen[_numbers(each.values)] = counted
+        late = "no time for it"
+        for each in left:
+            self.attempts.append(Attempt(step, champion, each.group, each.values, UNSEEN, late))
+        if champion and self._falls(found, plan.reference):
+            backs = [
+                name for name, each in zip(names, contenders, strict=True) if each.group == BACK
+            ]
+            stand_in = self._stand_in(found, backs)
+            gains = tuple(WON if name == stand_in else UNSEEN for name in names)
+        return [*gains, *(UNSEEN for _ in left)]
+
+    def _falls(self, found: Sequence[Observation], champion: str) -> bool:
+        """Return whether a champion, whose changes were tried one by one, does not do together."""
+        own = [each for each in found if each.trial.slot.arm.name == champion]
+        return bool(self.goal.broken(own)) or not any(self.goal.metric in it.metrics for it in own)
+
+    def _stand_in(self, found: Sequence[Observation], backs: Sequence[str]) -> str | None:
+        """Return the best of those that a champion may go back to; if none does, the first."""
+        gains: dict[str, float] = {}
+        for name in backs:
+            if self._falls(found, name):
+                continue
+            trials = (each.metrics for each in found if each.trial.slot.arm.name == name)
+            values = [each[self.goal.metric] for each in trials if self.goal.metric in each]
+            gains[name] = self.goal.gain(statistics.geometric_mean(values), 1.0)
+        return max(gains, key=gains.__getitem__, default=next(iter(backs), None))
+
+    def prove(self, winner: Values, step: str = "proof") -> tuple[Summary, Comparison]:
+        """Return a fresh comparison of a winner with the user's configuration."""
+        blocks = int((self._trials() * PROVED - self._used()) // 3)
+        plan = self._plan({}, (winner,), max(LOOKS[0], min(blocks, LOOKS[-1])), TUNED)
+        seconds = plan.blocks * len(plan.block) * self._seconds()
+        looks = tuple(each for each in LOOKS if each < plan.blocks)
+        minutes = math.ceil(seconds / 60)
+        plan = replace(plan, minutes=minutes, looks=looks, against_both=True)
+        changed, reference = plan.arms[1].name, plan.reference
+
+        def over(run: Run) -> bool:
+            found = Comparisons(run, observe(run))
+            return ended_early(found.of(self.goal.metric, own(changed), own(reference)))
+
+        run = self._run(step, plan, lambda plan, so_far: Proof(plan, so_far, over))
+        (summary,) = summaries(run)
+        return summary, summary.compare(self.goal.metric, changed, reference)
+
+    def take_back(self, winner: Values) -> Mapping[str, Comparison]:
+        """Return what each change is worth by itself: the winner without it, over the winner."""
+        less = {key: {k: v for k, v in winner.items() if k != key} for key in winner}
+        blocks = (self._trials() - self._used()) // (len(less) + 2)
+        if len(winner) < 2 or blocks < LEAST_BLOCKS:
+            return {}
+        plan = self._plan(winner, [*less.values()], min(blocks, LOOKS[0]))
+        run = self._run("taken-back", plan)
+        found = Comparisons(run, observe(run))
+        return {
+            key: found.of(self.goal.metric, own(arm.name), own(plan.reference))
+            for key, arm in zip(less, plan.arms[1:], strict=True)
+        }
+
+    def profile(self, values: Values) -> Profile:
+        """Return the user's configuration with *values*, as a trial serves it."""
+        program = values.get(SERVER, self.ground.program)
+        base, ground = self.arms[program].profile, self.grounds[program]
+        told = ground.steps(values)
+        if not told:
+            return base
+        if is_command(ground.name):
+            return profile_of(alone(ground.text(values)))
+        return servers.of(base).stepped(base, told)
+
+    def _plan(
+        self, champion: Values, others: Collection[Values], blocks: int, name: str = ""
+    ) -> Plan:
+        """Return the plan of a champion, its reference, beside others."""
+        arms: list[Arm] = []
+        for values in (champion, *others):
+            arm = self.arms[values.get(SERVER, self.ground.program)]
+            plain = self.arms[self.ground.program].name
+            called = f"{plain}~{name or _name(values)}" if values else plain
+            against = arms[0].name if arms else None
+            profile = replace(self.profile(values), name=called, against=against)
+            arms.append(replace(arm, name=called, profile=profile))
+        plan = replace(self.prepared.plan, arms=tuple(arms), reference=arms[0].name, inert=None)
+        seed = self.state.seed + len(self.runs)
+        return replace(plan, blocks=blocks, seed=seed, minutes=None, looks=(), warm=WARM)
+
+    def _run(
+        self,
+        step: str,
+        plan: Plan,
+        schedule: Callable[[Plan, SoFar], Schedule] | None = None,
+    ) -> Run:
+        """Make the run of a step, or go on with it, or read it where it is finished."""
+        results, earlier = self.folder / step, None
+        made = sorted(each.parent for each in results.glob("*/run.json"))
+        if made:
+            earlier = read_run(made[-1])
+        if step not in self.state.finished:
+            options = replace(
+                self.options,
+                results=results,
+                confirm=False,
+                trying=TriedOut.FIRST,
+                schedule=schedule,
+                earlier=earlier,
+            )
+            prepared = replace(self.prepared, plan=plan)
+            files = self.files if step in PROOFS else nothing
+            (summary,) = self.conducted(prepared, options, files).conclusion.summaries
+            earlier = summary.run
+            self.state = replace(self.state, finished=(*self.state.finished, step))
+            write_json(self.folder / STATE, self.state)
+        assert earlier is not None
+        self.runs[step] = earlier
+        return earlier
+
+    def _used(self) -> int:
+        """Return how many trials were made."""
+        return sum(len(run.trials) for run in self.runs.values())
+
+    def _seconds(self) -> float:
+        """Return how long a trial takes, by those that were made; pauses between runs left out."""
+        gaps = [
+            after.started_at - before.started_at
+            for run in self.runs.values()
+            for before, after in pairwise(run.trials)
+        ]
+        usual = max(3 * statistics.median(gaps), PAUSE)
+        return statistics.fmean(each for each in gaps if each <= usual)
+
+    def _trials(self) -> int:
+        """Return how many trials the time holds."""
+        return int(self.minutes * 60 / self._seconds())
+
+    def _room(self, arms: int, share: float, used: int) -> bool:
+        return used + arms <= share * self._trials()
+
+    def _check_limits(self, found: Sequence[Observation]) -> None:
+        """Refuse limits of which trials of the user's own configuration tell nothing."""
+        if self.goal.keeps_rate and is_behind(found):
+            raise UsageError(
+                f"{in_a_line(self.ground.name)} does not keep the rate here, so the CPU that it "
+                "needs for a request says little: a smaller --rate, or none"
+            )
+        if self.goal.p99 is not None and not any("p99" in each.metrics for each in found):
+            raise UsageError(
+                f"--p99: a window of {self.prepared.plan.window:g} s has too few replies to tell "
+                "it: a longer --window"
+            )
+
+    def _check_time(self) -> None:
+        """Refuse a time that does not hold a race and a proof."""
+        least = (self._used() + 2 * 6) / SEARCH, LOOKS[0] * 3 / (PROVED - SEARCH)
+        wanted = math.ceil(max(least) * self._seconds() / 60)
+        if self._trials() < max(least):
+            raise UsageError(
+                f"--minutes {self.minutes:g} holds {self._trials()} trials of "
+                f"{self._seconds():.1f} s each, and a search with its proof needs "
+                f"{math.ceil(max(least))}: --minutes {wanted}"
+            )
+
+
+def nothing(_conclusion: RunConclusion) -> Iterator[tuple[str, str]]:
+    """Yield no file: what a race found is told by the tune."""
+    return iter(())
+
+
+def _numbers(values: Values) -> Numbers:
+    return frozenset(numbers(values).items())
+
+
+def _name(values: Values) -> str:
+    return "-".join(f"{key}-{value}".replace(" ", "-") for key, value in values.items())
+
+
+def _why_void(trials: Sequence[Observation]) -> str:
+    """Return why trials of a contender do not count; empty where one does."""
+    if not trials or any(each.metrics for each in trials):
+        return ""
+    return trials[-1].trial.failure or next(
+        (finding.reason for each in trials for finding in each.findings), ""
+    )
+
+
+def _why_not(found: Sequence[Observation]) -> str:
+    reasons = [finding.reason for each in found for finding in each.findings]
+    failed = [each.trial.failure for each in found if each.trial.failure]
+    return f"no trial of it counts: {(failed or reasons or ['nothing was measured'])[0]}"
+
+
+def state_of(folder: Path) -> TuneState:
+    """
+    Return the state of a tune.
+
+    Raises:
+        ResultsError: There is none in that folder.
+    """
+    return read_json(folder / STATE, TuneState)

@@ -1,0 +1,311 @@
+"""
+Moves: what may be better than a champion, in meanings, whichever server it is.
+
+How a server is told them, and what one server has alone, the vocabulary knows
+(`lab.config.vocabulary.steps_for_meaning`). Never moved is what is no matter of speed: replacing
+workers, limits of time and size, who may do what. That is the linter's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from lab.cli.tune.climb import Contender, Values
+from lab.config import servers
+from lab.config.change import Steps
+from lab.config.configuration import Config
+from lab.config.steps import Step
+from lab.config.vocabulary.senses import senses
+from lab.config.vocabulary.service import Service
+from lab.config.vocabulary.steps_for_meaning import NO, own, steps, takes
+from lab.config.vocabulary.translators import TRANSLATORS
+from lab.config.vocabulary.values import Cpus, Expression, Variable
+
+PROCESSES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+THREADS = (1, 2, 4, 8, 16, 32, 64)
+
+ROOM = 1.3
+"""Places for each request that is under way on average: they do not come evenly."""
+
+QUEUE = 1024
+"""Connections that may wait, at the least: `safety` has as many."""
+
+GREENLETS = "100"
+
+SERVER = "server"
+"""A meaning by itself, and a group: whose configuration it is."""
+
+WORKERS, LOG, ACCEPT_QUEUE, GREENLET, LOCK = (
+    "workers", "log", "queue", "greenlets", "lock",
+)  # fmt: skip
+"""Groups that every server may have; of one group one change at most is taken."""
+
+SAID_BY = {"WEB_CONCURRENCY", "GRANIAN_WORKERS"}
+"""Variables that say how many workers there are where no option does."""
+
+LATER = {WORKERS, LOCK}
+"""Groups that are tried again in later rounds: their best has moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decides which moves are worth a try."""
+
+    cores: int
+    """CPUs of the server."""
+    connections: int
+    """Requests that are under way at once, at the most."""
+    threads: bool
+    """Whether the application may run in threads."""
+    greenlets: bool = False
+    """Whether it may run in greenlets."""
+    on_one_core: bool = False
+    """Whether one core, where the server has no more here, is what it is served with."""
+    somaxconn: int = 4096
+    wait: float | None = None
+    """Seconds that a request waits within its worker; None where workers are not asleep."""
+    cpu: float | None = None
+    """Seconds of CPU a request."""
+
+    @property
+    def tell_workers(self) -> bool:
+        """
+        Whether trials here say how many workers are best.
+
+        One core says nothing of several, unless the workers mostly wait.
+        """
+        return self.cores > 1 or self.on_one_core or self.wanted is not None
+
+    @property
+    def wanted(self) -> int | None:
+        """Requests at once that keep the cores busy, by Little's law; None where they are."""
+        if self.wait is None or not self.cpu:
+            return None
+        busy = self.cores * (self.wait + self.cpu) / self.cpu
+        return math.ceil(min(self.connections, busy * ROOM) - 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The user's configuration, from which all moves go out."""
+
+    name: str
+    """As it was typed: a file, or a command."""
+    program: str
+    config: Config
+    service: Service
+    cpus: int
+    """Of this machine, where the configuration counts them."""
+    file: Config | None = None
+    """The file that is handed out, where a command of its is what is measured."""
+
+    def number(self, key: str, values: Values | None = None) -> int | None:
+        """Return the number of a meaning, with *values* over it; None where it is not known."""
+        if values and key in values:
+            return int(values[key])
+        said = self.service.senses.get(key)
+        if said is None or not said.values or (said.implied and self._writes(key)):
+            return None
+        return self._here(said.value)
+
+    def _writes(self, key: str) -> bool:
+        """Return whether an option of a meaning is written, computed or not."""
+        column = senses()[key].columns.get(self.program)
+        return column is not None and self.config.first(*column.names) is not None
+
+    def _here(self, value: Expression) -> int | None:
+        """Return the number that a value is on this machine."""
+        match value.parts:
+            case (Cpus() as cpus,):
+                return self.cpus * cpus.times + cpus.plus
+            case (Variable() as variable,):
+                text = self.config.known.environ.get(variable.name, variable.default) or ""
+                return int(text) * variable.times if text.isdecimal() else None
+        return value.number
+
+    def edited(self, said: Steps) -> str:
+        """
+        Return its text after steps.
+
+        Raises:
+            ProfileError: One of them cannot be written where it would count.
+        """
+        return servers.edited(self.config, said)
+
+    def text(self, values: Values) -> str:
+        """Return its text with values, as `edited` does."""
+        return self.edited([(step, ()) for step in self.steps(values)])
+
+    def handed_out(self, said: Steps) -> str:
+        """Return the text that is handed out, after steps; see `edited`."""
+        return servers.edited(self.file or self.config, said)
+
+    def steps(self, values: Values) -> tuple[Step, ...]:
+        """Return how its server is told values; what it cannot be told is left out."""
+        mine = {key: value for key, value in values.items() if takes(self.program, key)}
+        return steps(self.program, self.config, mine)
+
+    def places(self, values: Values) -> int | None:
+        """Return how many requests are served at once; None where that is not known."""
+        each = self.number("greenlets", values) or self.number("threads", values)
+        workers = self.number("workers", values)
+        if workers is None and not self._writes("workers"):
+            workers = None if SAID_BY & self.config.known.environ.keys() else 1
+        return None if each is None or workers is None else workers * each
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether it runs the application in threads already."""
+        return (self.number("threads") or 1) > 1
+
+    def is_on(self, key: str) -> bool:
+        """Return whether a switch is on."""
+        return self.service.is_on(key)
+
+
+def numbers(values: Values) -> Values:
+    """Return what values say of workers and threads."""
+    return {key: values[key] for key in ("workers", "threads") if key in values}
+
+
+def ground_of(name: str, config: Config, cpus: int, file: Config | None = None) -> Ground:
+    """Return a configuration as moves go out from it; see `Ground`."""
+    dialect = next(each for each in servers.every() if each.name == config.server)
+    program = dialect.program
+    return Ground(name, program, config, TRANSLATORS[program].service_of(config), cpus, file)
+
+
+def moves(
+    ground: Ground, facts: Facts, fixed: Collection[str], champion: Values, *, first: bool
+) -> Iterator[Contender]:
+    """
+    Yield who may be better than a champion, what promises most first.
+
+    Args:
+        ground: The user's configuration.
+        facts: What is known of application, machine and load.
+        fixed: Groups that are not moved.
+        champion: What the champion has otherwise.
+        first: Whether it is the first round: later ones try less.
+    """
+    if not ground.service.is_wsgi:  # an event loop has neither
+        facts = replace(facts, threads=False, greenlets=False)
+    for group, values in _all(ground, facts, champion, first=first):
+        if group not in fixed and (first or group in LATER):
+            yield Contender(group, without_what_is_there(ground, {**champion, **values}))
+
+
+def per_cpu(ground: Ground) -> tuple[int, ...]:
+    """Return the numbers of workers for each CPU that are tried at first."""
+    return (1, 2, 4) if ground.service.is_wsgi else (1, 2)  # a loop waits for many at once
+
+
+def without_what_is_there(ground: Ground, values: Values) -> Values:
+    """Return *values* without the numbers that the user's configuration has already."""
+    return {
+        key: value
+        for key, value in values.items()
+        if not (value.isdecimal() and ground.number(key) == int(value))
+    }
+
+
+def _all(
+    ground: Ground, facts: Facts, champion: Values, *, first: bool
+) -> Iterator[tuple[str, Mapping[str, str]]]:
+    if "greenlets" not in champion and facts.tell_workers:
+        for places in _workers(ground, facts, champion, first=first):
+            yield WORKERS, places
+    for group, values in own(ground.program, ground.config):
+        (key,) = values
+        # What was taken is tried without; the round "back" has the other way.
+        if key not in champion:
+            yield group, values
+    if first:
+        if ground.is_on("access-log"):
+            yield LOG, {"access-log": NO}
+        if facts.greenlets and takes(ground.program, "greenlets"):
+            yield GREENLET, {"greenlets": GREENLETS}
+        yield from _queue(ground, facts)
+
+
+def _queue(ground: Ground, facts: Facts) -> Iterator[tuple[str, Mapping[str, str]]]:
+    wanted = min(max(QUEUE, 2 * facts.connections), facts.somaxconn)
+    if (ground.number("backlog") or 0) < wanted:
+        yield ACCEPT_QUEUE, {"backlog": str(wanted)}
+
+
+def _workers(
+    ground: Ground, facts: Facts, champion: Values, *, first: bool
+) -> Iterator[Mapping[str, str]]:
+    """Yield numbers of workers and threads: a grid at first, then those beside the champion's."""
+    if facts.wanted is not None:
+        yield from _computed(ground, facts)
+    processes = ground.number("workers", champion) or 1
+    threads = ground.number("threads", champion)
+    cores = facts.cores
+    if first:
+        one = (threads or 1) if ground.service.is_wsgi else None
+        kinds = (1, 4, 16) if facts.threads else (one,)
+        for many, each in itertools.product(per_cpu(ground), kinds):
+            yield _places(many * cores, each)
+    else:
+        for some in _beside(PROCESSES, processes):
+            yield _places(some, threads)
+        for each in _beside(THREADS, threads or 1) if facts.threads else ():
+            yield _places(processes, each)
+
+
+def _computed(ground: Ground, facts: Facts) -> Iterator[Mapping[str, str]]:
+    """Yield what keeps the cores busy while requests wait, and the next larger."""
+    assert facts.wanted is not None
+    if not facts.threads:
+        each = ground.number("threads") or 1
+        yield _places(_at_least(PROCESSES, math.ceil(facts.wanted / each)), each)
+        return
+    processes = max(facts.cores, 2)
+    each = _at_least(THREADS, math.ceil(facts.wanted / processes))
+    yield _places(processes, each)
+    yield _places(processes, _at_least(THREADS, each + 1))
+
+
+def _places(processes: int, threads: int | None) -> Mapping[str, str]:
+    found = {"workers": str(processes)}
+    return found if threads is None else found | {"threads": str(threads)}
+
+
+def _beside(levels: tuple[int, ...], now: int) -> Iterator[int]:
+    """Yield the level below, and the one above."""
+    below, above = bisect_left(levels, now) - 1, bisect_right(levels, now)
+    yield from (levels[each] for each in (below, above) if 0 <= each < len(levels))
+
+
+def _at_least(levels: tuple[int, ...], wanted: int) -> int:
+    """Return the smallest level of so many, or the largest that there is."""
+    return levels[min(bisect_left(levels, wanted), len(levels) - 1)]
+
+
+def seen(facts: Facts, places: int | None, rate: float, cpu: float, share: float) -> Facts:
+    """
+    Return the facts with what trials of the champion show.
+
+    Args:
+        facts: What was known before.
+        places: Requests that it serves at a time; None where that is not known.
+        rate: Requests/s.
+        cpu: Seconds of CPU a request.
+        share: Share of its cores that it used.
+    """
+    held = (places or 0) / rate
+    asleep = share < AWAKE and held >= ASLEEP * cpu and (places or 0) < facts.connections
+    return replace(facts, wait=held - cpu if asleep else None, cpu=cpu)
+
+
+AWAKE = 0.7
+"""Share of its cores from which a server is busy, and not asleep."""
+
+ASLEEP = 1.5
+"""How many times longer than it computes a worker holds a request, where waiting matters."""

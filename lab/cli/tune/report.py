@@ -1,0 +1,140 @@
+"""What came of a tune, in words: for a terminal, as JSON, and as a page of all that was tried."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+
+from lab.cli.tune.climb import BACK
+from lab.cli.tune.measure import Attempt
+from lab.cli.tune.result import Elsewhere, Tuned
+from lab.model.wording import counted
+from lab.report.markdown import escaped, render_table
+from lab.report.numbers import figure
+from lab.report.tables import Cell, Table, texts
+
+UNCLAIMED = (
+    "What the races saw of each change. None of it is claimed: the proof has trials of its own."
+)
+
+
+def as_text(tuned: Tuned) -> str:
+    """Return it for a terminal: the answer, what it costs, what changes, where all of it is."""
+    return "\n".join(_text(tuned)) + "\n"
+
+
+def _text(tuned: Tuned) -> Iterator[str]:
+    yield f"{tuned.sentence}."
+    yield from (f"  {line}" for line in tuned.beside())
+    if tuned.is_dear:
+        yield "Cheaper        --threads-safe, if it may run in threads: they share their memory"
+    if tuned.written:
+        yield f"\n{tuned.diff.rstrip()}\n"
+        yield f"Written        {tuned.written}; yours is as it was"
+        if tuned.note:
+            yield f"Note           {tuned.note}"
+        if tuned.other is not None:
+            yield f"Read first     {_lost(tuned.other, tuned)}"
+        elif not tuned.is_command:
+            yield f"Take it back   patch -R {tuned.written} {tuned.folder}/tuned.diff"
+        if tuned.found.not_minimal:
+            yield f"Not shorter    {tuned.found.not_minimal}"
+        yield f"Prove it       {tuned.again}"
+        yield "               on another machine, or with another load: it holds for these"
+    elif tuned.status != 0:
+        yield "Nothing was written."
+    for why, what in _reasons(tuned).items():
+        yield f"Not tried      {'; '.join(what)}: {why}"
+    yield f"All of it      {tuned.folder}/effects.md"
+    if tuned.found.proven is not None:
+        yield f"The proof      lab report {tuned.proof}"
+
+
+def _lost(other: Elsewhere, tuned: Tuned) -> str:
+    """Return what is not the same with another server, and where that is listed."""
+    means = "means" if other.changed == 1 else "mean"
+    differs = f"{counted(other.lost, 'option')} lost, {other.changed} {means} something else"
+    command = shlex.join(("lab", "migrate", tuned.ground.name, "--to", other.program))
+    return f"{differs}: {command}"
+
+
+def _reasons(tuned: Tuned) -> dict[str, list[str]]:
+    """Return why something was not tried -> what."""
+    found: dict[str, list[str]] = {}
+    for what, why in tuned.not_tried.items():
+        found.setdefault(why, []).append(what)
+    return found
+
+
+def as_json(tuned: Tuned) -> str:
+    """Return it as one JSON object."""
+    proven = tuned.found.proven
+    ratio = proven.comparison.ratio if proven else None
+    whole = {
+        "configuration": tuned.ground.name,
+        "status": tuned.status,
+        "answer": tuned.sentence,
+        "metric": tuned.metric,
+        "changes": [*map(str, tuned.ground_of(proven.values).steps(proven.values))]
+        if proven
+        else [],
+        "ratio": [ratio.value, ratio.low, ratio.high] if ratio else None,
+        "blocks": ratio.n if ratio else 0,
+        "verdict": proven.comparison.said if proven else "",
+        "written": tuned.written,
+        "diff": tuned.diff,
+        "note": tuned.note,
+        "not_minimal": tuned.found.not_minimal,
+        "lost": tuned.other.lost if tuned.other else 0,
+        "means_something_else": tuned.other.changed if tuned.other else 0,
+        "tried": [dict(zip(COLUMNS, row, strict=True)) for row in rows(tuned)],
+        "not_tried": dict(tuned.not_tried),
+        "folder": tuned.folder,
+    }
+    return json.dumps(whole, indent=1) + "\n"
+
+
+FORMS: Mapping[str, Callable[[Tuned], str]] = {"text": as_text, "json": as_json}
+"""Form -> how it is written."""
+
+COLUMNS = ("race", "change", "gain", "blocks", "outcome")
+
+
+def rows(tuned: Tuned) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each change that was tried: race, change, gain, blocks, what came of it."""
+    for each in tuned.found.attempts:
+        gain = each.gain
+        about = "-"
+        if math.isfinite(gain.mean):
+            about = f"{figure(gain.ratio)}x ± {100 * gain.error:.1f}%"
+        yield each.step, tuned.change(each), about, str(gain.blocks), _outcome(each, tuned)
+
+
+def _outcome(attempt: Attempt, tuned: Tuned) -> str:
+    if attempt.why:
+        return attempt.why
+    if tuned.takes(attempt):
+        return "taken"
+    if attempt.gain.wins:
+        return ""
+    return "not better" if attempt.group == BACK else "no gain that is worth a line"
+
+
+def effects(tuned: Tuned, picture: str = "") -> str:
+    """Return the page of all that was tried, with a picture of that name; empty without one."""
+    cells = tuple(tuple(map(Cell, row)) for row in rows(tuned))
+    names = ("race", "change", f"{tuned.title}, of the champion", "blocks", "")
+    parts = [
+        f"# {escaped(tuned.sentence)}",
+        "\n".join(f"- {escaped(each)}" for each in tuned.beside()),
+        UNCLAIMED,
+        f"![]({picture})" * bool(picture),
+        render_table(Table("", texts(names), cells)).rstrip(),
+        "\n".join(
+            f"- Not tried: {escaped('; '.join(what))}: {escaped(why)}"
+            for why, what in _reasons(tuned).items()
+        ),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"

@@ -1,0 +1,383 @@
+"""`lab tune` with what it measures: the runs, and the files that it leaves."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from lab.bench.load.process import EngineGenerator
+from lab.bench.store.folder import write_text
+from lab.bench.trials.conduct import Files, Options, Outcome, Prepared, conduct
+from lab.bench.trials.progress import Progress
+from lab.bench.workloads.question import salted
+from lab.cli.migrate.migration import migrated
+from lab.cli.options import Asked, application, understand
+from lab.cli.outputs import write_new
+from lab.cli.startable import startable
+from lab.cli.tune.allowed import new_fault
+from lab.cli.tune.blocks import Goal
+from lab.cli.tune.climb import Values
+from lab.cli.tune.measure import STATE, Measurer, TuneState, state_of
+from lab.cli.tune.moves import SERVER, Facts, Ground, ground_of
+from lab.cli.tune.options import CONNECTIONS, MEASURED
+from lab.cli.tune.picture import draw
+from lab.cli.tune.reader import read
+from lab.cli.tune.report import effects
+from lab.cli.tune.result import Elsewhere, Tuned
+from lab.cli.tune.search import Search
+from lab.config import servers
+from lab.config.command import is_command
+from lab.config.configuration import Config, Known
+from lab.config.edits import diff
+from lab.config.equality import same
+from lab.errors import ProfileError, ResultsError, UsageError
+from lab.model.digest import digest_of
+from lab.model.wording import counted, in_a_line
+from lab.model.workload import Workload
+from lab.report.console import Console
+from lab.report.edge import say
+from lab.report.files import files
+from lab.report.svg import standalone
+
+WINDOW, WARMUP = 2.0, 0.5
+"""Seconds of a trial: of all windows 2 s tell most a minute (`benchmarks/windows.py`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What was asked for beside what `lab run` takes."""
+
+    configuration: str
+    asked: Asked
+    minutes: float
+    memory: float | None = None
+    """Bytes at the most."""
+    p99: float | None = None
+    """Seconds at the most."""
+    rate: float | None = None
+    busy: int | None = None
+    db_connections: int | None = None
+    """Of the database, at the most."""
+    threads: bool | None = None
+    """None where the configuration says it."""
+    greenlets: bool = False
+    only: frozenset[str] = frozenset()
+    """Groups that are moved by name."""
+    without: frozenset[str] = frozenset()
+    """Groups that are not moved."""
+    minimal: bool = False
+    servers: tuple[str, ...] = ()
+    """Others that may be tried."""
+    output: Path | None = None
+    resume: Path | None = None
+    container: bool | None = None
+    """Whether it runs in one; None if a Dockerfile says so."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """What is not tried -> why; filled on the way."""
+
+    @property
+    def goal(self) -> Goal:
+        """What is to become better: at a rate the CPU, else as much as can be served."""
+        metric = "cpu" if self.rate else "throughput"
+        return Goal(metric, self.memory, self.p99, keeps_rate=self.rate is not None)
+
+
+def tuned(tuning: Tuning) -> Tuned:
+    """
+    Return what came of a tune, and write what it leaves.
+
+    Raises:
+        LabError: The narrow one that says why it could not be measured, or written.
+    """
+    asked = replace(tuning.asked, profiles=(tuning.configuration,))
+    options, ground = _options(tuning, asked), _ground(tuning, asked)
+    output = _output(tuning, ground)
+    state = _state(tuning, ground, options)
+    grounds, workloads = {ground.program: ground}, {ground.program: application(asked)}
+    others = {
+        each: _other(tuning, each, ground, asked, options.results)
+        for each in tuning.servers
+        if each != ground.program
+    }
+    if tuning.output is not None:  # what may stand beside it
+        names = (other.elsewhere.environment_file for other in others.values())
+        _check_new(*(output.with_name(name) for name in names))
+    grounds |= {each: other.ground for each, other in others.items()}
+    workloads |= {each: other.workload for each, other in others.items()}
+    options = replace(options, seed=state.seed)
+    work = workloads, tuning.minutes, _conducted, files, state
+    measurer = Measurer(grounds, tuning.goal, options, *work)
+    fixed = frozenset({*tuning.without, *_fixed(measurer, tuning)})
+    allowed = partial(_allowed, tuning, grounds)
+    told = partial(_tell, tuning, measurer)
+    facts = _facts(tuning, measurer)
+    course = Search(measurer, facts, allowed, fixed, tuning.minimal, told).found()
+    day, folder = time.strftime("%Y-%m-%d"), str(measurer.folder)
+    left, made = tuning.left_out, {each: other.elsewhere for each, other in others.items()}
+    found = Tuned(grounds, measurer.goal.metric, course, folder, day, left, made)
+    return _write(found, measurer.folder, output, tuning.output)
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """What the user's configuration becomes for another server."""
+
+    elsewhere: Elsewhere
+    ground: Ground
+    workload: Workload
+    """What is asked, with what it is started with."""
+
+
+def _known(tuning: Tuning, asked: Asked) -> Known:
+    said = dict(application(asked).runtime.variables.reveal())
+    connections = tuning.busy or asked.connections or CONNECTIONS
+    most = tuning.db_connections
+    known = Known.of_caller(connections=connections, db_connections=most, cwd=asked.cwd)
+    return replace(known, environ={**known.environ, **said})
+
+
+def _ground(tuning: Tuning, asked: Asked) -> Ground:
+    """Return the user's configuration."""
+    known = _known(tuning, asked)
+    config = read(tuning.configuration, known, container=tuning.container)
+    return ground_of(tuning.configuration, config, os.cpu_count() or 1)
+
+
+def _other(tuning: Tuning, program: str, own: Ground, asked: Asked, folder: Path) -> Other:
+    """Return what the user's configuration becomes for another server, with files in *folder*."""
+    said = dict(application(asked).runtime.variables.reveal())
+    chdir = asked.chdir and asked.chdir.expanduser().resolve()
+    made = migrated(own.name, program, said, drop=asked.drop, chdir=chdir, trusted=True)
+    place = folder / "migrated"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultsError(place, f"cannot be made: {error.strerror}") from error
+    # What is kept, left out or moved there is so in what it became.
+    theirs = replace(startable(made, own.name, asked, place), keep=(), drop=())
+    theirs = replace(theirs, chdir=asked.chdir if asked.app else None)
+    (name,), known = theirs.profiles, _known(tuning, theirs)
+    file = None
+    if is_command(name):
+        path = place / made.file
+        write_text(path, made.text)
+        file = read(str(path), known)
+    ground = ground_of(name, read(name, known), own.cpus, file)
+    lost, changed = (len(made.lists[name]) for name in ("lost", "means something else"))
+    files = made.file, made.environment_file, made.environment
+    return Other(Elsewhere(program, *files, lost, changed), ground, application(theirs))
+
+
+def _facts(tuning: Tuning, measurer: Measurer) -> Facts:
+    """Return what is known before anything is measured."""
+    cores, ground = measurer.prepared.cores, measurer.ground
+    threads = ground.in_threads if tuning.threads is None else tuning.threads
+    profile = measurer.arms[ground.program].profile
+    why = servers.of(profile).fixed(profile, "threads") if threads else None
+    if why is not None:
+        tuning.left_out["threads"] = why
+    at_once = measurer.prepared.plan.load.connections
+    number = len(cores[0]) if cores else ground.cpus
+    one = "workers" in tuning.only
+    return Facts(number, at_once, threads and why is None, tuning.greenlets, on_one_core=one)
+
+
+def _output(tuning: Tuning, ground: Ground) -> Path:
+    """
+    Return the file that is to be written.
+
+    Raises:
+        UsageError: It is there already.
+    """
+    path = tuning.output
+    if path is None and is_command(tuning.configuration):
+        path = Path(f"{ground.program}.tuned.sh")
+    elif path is None:
+        file = ground.config.file
+        path = file.with_name(f"{file.stem}.tuned{file.suffix}")
+    _check_new(path)
+    return path
+
+
+def _check_new(*paths: Path) -> None:
+    for path in paths:
+        if path.exists():
+            raise UsageError(f"{path} is there already: --output FILE writes another one")
+
+
+def _options(tuning: Tuning, asked: Asked) -> Options:
+    options = understand(asked).options
+    load = options.load
+    if tuning.busy is not None and asked.connections is not None:
+        raise UsageError("--busy and --connections both say how many requests come at once")
+    if tuning.busy is not None:
+        load = replace(load, connections=tuning.busy)
+    folder = tuning.resume or options.results / f"tune-{time.strftime('%Y%m%d-%H%M%S')}"
+    return replace(
+        options,
+        load=replace(load, rate=tuning.rate),
+        sizes=replace(
+            options.sizes,
+            window=WINDOW if asked.window is None else asked.window,
+            warmup=WARMUP if asked.warmup is None else asked.warmup,
+        ),
+        minutes=None,
+        results=folder,
+        confirm=False,
+    )
+
+
+def _state(tuning: Tuning, ground: Ground, options: Options) -> TuneState:
+    """
+    Return the state of the tune, a new one or that of the one that is gone on with.
+
+    Raises:
+        UsageError: That was of something else.
+        ResultsError: There is none.
+    """
+    texts = tuple(sorted((str(file), text) for file, text in ground.config.texts.items()))
+    digest, said = digest_of(texts), _said(tuning, ground)
+    if tuning.resume is None:
+        seed = int.from_bytes(os.urandom(3)) if options.seed is None else options.seed
+        return TuneState(TuneState.FORMAT, digest, said, seed)
+    if not (tuning.resume / STATE).is_file():
+        raise UsageError(
+            f"--resume {tuning.resume}: it is no folder of lab tune, as it has no {STATE}; name "
+            "one such as results/tune-20261127-101500"
+        )
+    state = state_of(tuning.resume)
+    if state.configuration != digest:
+        name = in_a_line(tuning.configuration)
+        raise UsageError(f"--resume {tuning.resume}: {name} is not what it was then")
+    if other := sorted(name for name in said if state.asked.get(name) != said[name]):
+        raise UsageError(f"--resume {tuning.resume}: it was asked with another {', '.join(other)}")
+    return state
+
+
+def _said(tuning: Tuning, ground: Ground) -> dict[str, str]:
+    """Return what decides which trials are made -> a digest, as values may be secrets."""
+    own = {name: getattr(tuning, name) for name in _DECIDING}
+    own |= {name: getattr(tuning.asked, name) for name in MEASURED if name not in _FREE}
+    own |= {"CONFIG:section": ground.config.known.section}
+    told = {name: sorted(value) if isinstance(value, frozenset) else value
+            for name, value in own.items()}  # fmt: skip
+    named = {_TYPED.get(name, f"--{name.replace('_', '-')}"): value for name, value in told.items()}
+    return {name: salted(repr(value or None))[:16] for name, value in named.items()}
+
+
+_DECIDING = ("memory", "p99", "rate", "busy", "db_connections", "threads", "greenlets", "only",
+             "without", "servers", "container")  # fmt: skip
+_TYPED = {
+    "threads": "--threads-safe",
+    "greenlets": "--gevent",
+    "without": "--without",
+    "servers": "--server",
+    "CONFIG:section": "section",
+}
+_FREE = {"results", "seed"}
+"""Options of a run that a tune may be gone on with otherwise."""
+
+
+def _conducted(prepared: Prepared, options: Options, written: Files) -> Outcome:
+    with Progress(prepared.plan, Console(stderr=True)) as progress:
+        return conduct(prepared, options, EngineGenerator(prepared.generators), progress, written)
+
+
+def _fixed(measurer: Measurer, tuning: Tuning) -> Iterator[str]:
+    """Yield the groups that the configuration itself keeps from being moved."""
+    profile = measurer.arms[measurer.ground.program].profile
+    why = servers.of(profile).fixed(profile, "workers")
+    if why is not None:
+        tuning.left_out["workers"] = why
+        yield "workers"
+
+
+def _allowed(tuning: Tuning, grounds: Mapping[str, Ground], values: Values) -> bool:
+    """Return whether a change can be written, and brings no fault that the linter calls grave."""
+    ground = grounds[values.get(SERVER, next(iter(grounds)))]
+    said, most = ", ".join(map(str, ground.steps(values))), tuning.db_connections
+    if most is not None and values.keys() & {"workers", "threads", "greenlets"}:
+        places = ground.places(values)
+        if places is None or places > most:
+            tuning.left_out[said] = (
+                f"more requests at once than --db-connections {most}"
+                if places
+                else "it is not known how many requests run at once, as --db-connections asks"
+                + ": write numbers of workers and threads" * ground.service.is_wsgi
+            )
+            return False
+    try:
+        why = new_fault(ground, values)
+    except ProfileError as error:
+        why = str(error)
+    if why:
+        tuning.left_out[said] = why
+    return not why
+
+
+def _tell(tuning: Tuning, measurer: Measurer, step: str) -> None:
+    """Say on standard error what comes next."""
+    if step == "look":
+        say(
+            f"looking: {in_a_line(tuning.configuration)}, in {measurer.minutes:g} minutes", err=True
+        )
+    elif step == "race":
+        best = max(measurer.attempts, key=lambda each: each.gain.mean)
+        tried = counted(len(measurer.attempts), "change")
+        say(f"{tried} tried; the best looked like {best.gain.ratio:.3g}x", err=True)
+    elif step in {"proof", "minimal"}:
+        say("proof: fresh trials of it beside yours", err=True)
+    else:
+        say("taken back: each change by itself", err=True)
+
+
+def _write(found: Tuned, folder: Path, output: Path, named: Path | None) -> Tuned:
+    """
+    Write what a tune leaves, and return it with the name of the file.
+
+    Args:
+        found: What came of it.
+        folder: The tune's own.
+        output: The file for a better configuration.
+        named: That file, where the user names it.
+    """
+    # First what cannot fail for a file that somebody else has put there meanwhile.
+    picture, name = draw(found), "effects.svg"
+    if picture is not None:
+        write_text(folder / name, standalone("effects", picture))
+    write_text(folder / "effects.md", effects(found, name if picture else ""))
+    if found.status == 0:
+        found = _with_file(found, folder, output, named)
+        write_text(folder / "tuned.diff", found.diff)
+    return found
+
+
+def _with_file(found: Tuned, folder: Path, output: Path, named: Path | None) -> Tuned:
+    """Write the better configuration; of another server beside the runs, by its usual name."""
+    assert found.found.proven is not None
+    ground, other = found.ground_of(found.found.proven.values), found.other
+    if other is not None and named is None:
+        output = folder / other.file
+        output.unlink(missing_ok=True)  # of a tune that is gone on with
+    after, config = found.text(str(output)), ground.file or ground.config
+    write_new(output, after)
+    if other is not None and other.environment:
+        path = output.with_name(other.environment_file)
+        if named is None:
+            path.unlink(missing_ok=True)
+        write_new(path, other.environment)
+    before, names = config.texts[config.file], (config.file.name, output.name)
+    note = ""
+    if not (other or found.is_command or _is_the_same(config, after, output)):
+        there = f"in the place of {config.file.name}"
+        note = f"it means what was proved only {there}, whose name or folder it uses"
+    return replace(found, written=str(output), diff=diff(before, after, names), note=note)
+
+
+def _is_the_same(config: Config, text: str, output: Path) -> bool:
+    """Return whether a text means the same in another file: an ini may use its own name."""
+    return same(servers.with_text(config, text), servers.with_text(config, text, output))

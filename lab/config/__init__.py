@@ -1,0 +1,1 @@
+"""Server configurations: reads, edits and translates them. Never runs them."""

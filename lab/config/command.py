@@ -1,0 +1,124 @@
+"""A server of the user's that is a command in quotes: it runs as it is, where the lab asks."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lab.config import servers
+from lab.config.private import FREE_PORT, LOG, PID, STATSD, started_by
+from lab.errors import ProfileError
+from lab.model.digest import digest_of
+from lab.model.profile import Own, Profile
+from lab.model.runtime import Altered
+
+FILES = {
+    "--pid": PID,
+    "--pid-file": PID,
+    "-p": PID,
+    "--control-socket": "would take a real server's",
+    "--statsd-host": STATSD,
+    **dict.fromkeys(("--access-logfile", "--error-logfile", "--log-file"), LOG),
+}
+"""Words of theirs that name a file or a host of the server in production -> why not in a trial."""
+
+LONGEST = 32
+"""Letters of a profile's name that figures and tables have room for."""
+
+PLACES = {"--bind", "-b", "--host", "--port", "--uds", "--listen", *FILES}
+"""These, and the words that name an address; each has a value."""
+
+
+def is_command(name: str) -> bool:
+    """Return whether a profile's name is a whole command, and not the path of a file."""
+    # Of no name it says that it is too long.
+    return " " in name.strip() and not os.path.isfile(os.path.expanduser(name))  # noqa: PTH111, PTH113
+
+
+def alone(text: str) -> str:
+    """Return a command without the comments that stand above it."""
+    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
+
+
+def profile_of(text: str) -> Profile:
+    """
+    Return the profile of a command, which listens where {host} and {port} say.
+
+    Raises:
+        ProfileError: It does not say where, and its program is not known here.
+    """
+    here = Path.cwd()
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ProfileError(text, f"this is no command: {error}") from None
+    if "=" in words[0]:
+        words.insert(0, "env")
+    at = next((n for n, word in enumerate(words) if "=" not in word and word != "env"), 0)
+    at += 2 * (words[at + 1 : at + 2] == ["-m"])
+    program = Path(words[at]).name if at < len(words) else ""
+    dialect = servers.named(program)
+    altered: list[Altered] = []
+    if not any("{port}" in word or "{address}" in word for word in words):
+        if dialect is None or not dialect.listen:
+            form = Path(dialect.file).suffix[1:] if dialect else ""
+            hint = f"give its options in an {form}" if form else "write {port}"
+            problem = f"the lab does not know how to tell {program} where to listen; {hint}"
+            raise ProfileError(text, problem)
+        words, altered = _listening(words, at, dialect.listen)
+    if dialect and (why := dialect.refused(words, here)):
+        raise ProfileError(text, why)
+    if dialect and dialect.takes_no_value:
+        _check_served(text, words[at:], dialect.takes_no_value)
+    apps = [word for word in words if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*(\(\))?", word)]
+    said = [each for each in words[at + 1 :] if each not in PLACES and not re.search("[:{]", each)]
+    name = _name(re.sub(r"[^\w.]+", "-", " ".join((program, *said))).strip("-"))
+    options = tuple(("app", app) for app in apps[-1:])
+    made = started_by(name, here / name, tuple(words), options)
+    version = (words[0], "--version") if at == 0 and dialect and dialect.listen else ()
+    return replace(made, summary=text, version=version, own=Own(here, tuple(altered)))
+
+
+def _name(words: str) -> str:
+    """Return a name of the words of a command; a long one is cut, and stays its own."""
+    if len(words) <= LONGEST:
+        return words
+    own = digest_of((("command", words),))[:4]
+    return f"{words[: LONGEST - len(own) - 1].rstrip('-')}-{own}"
+
+
+def _check_served(text: str, words: Sequence[str], takes_no_value: Callable[[str], bool]) -> None:
+    """Refuse a command of which no word may be an application."""
+    for before, word in itertools.pairwise(words):
+        follows = before.startswith("-") and "=" not in before and not takes_no_value(before)
+        if not word.startswith("-") and (not follows or re.search(r"[A-Za-z_][.:]", word)):
+            return
+    instead = f"'{text} mysite.wsgi:application'"
+    raise ProfileError(text, f"it names no application: write what it serves, as in {instead}")
+
+
+def _listening(
+    words: list[str], at: int, listens: tuple[str, ...]
+) -> tuple[list[str], list[Altered]]:
+    """Return a command, whose program stands *at*, at an address of the lab's in place of its."""
+    places = {*PLACES, *(word for word in listens if word.startswith("-"))}
+    kept, altered = words[: at + 1] + list(listens), []
+    rest = iter(words[at + 1 :])
+    for word in rest:
+        option, equals, value = word.partition("=")
+        if option not in places:
+            kept.append(word)
+            continue
+        value = value if equals else next(rest, "")
+        if option in FILES and value == "-":  # it costs what it costs in production
+            kept += [option, value]
+        elif option in FILES:
+            altered.append(Altered(option, value, None, FILES[option]))
+        else:
+            altered.append(Altered(option, value, FREE_PORT))
+    return kept, altered

@@ -1,0 +1,1 @@
+"""granian: the options of its command."""

@@ -1,0 +1,286 @@
+"""granian's command in senses, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from lab.config.configuration import Config, Known
+from lab.config.granian.server import VARIABLE, interface_of, read, target
+from lab.config.interface import WSGI
+from lab.config.spot import Setting
+from lab.config.vocabulary import environment, values
+from lab.config.vocabulary.quoting import (
+    as_shell,
+    assignment,
+    guards,
+    refused_by_shell,
+    refused_name,
+    shell_comment,
+)
+from lab.config.vocabulary.senses import Spelling
+from lab.config.vocabulary.service import (
+    Address,
+    Application,
+    Said,
+    Service,
+    application_of,
+    collected,
+    no_module,
+    one_line,
+    sorted_out,
+    with_defaults,
+    without,
+    written,
+)
+from lab.config.vocabulary.translation import Note, Translation, Words
+from lab.config.vocabulary.values import Expression
+
+PROGRAM = "granian"
+
+
+def _refused_name(name: str) -> str:
+    """Return why a file of variables cannot set one; empty where it can."""
+    if not values.NAME.fullmatch(name):
+        return environment.NO_VARIABLE
+    if name.startswith("GRANIAN_"):
+        return f"granian would take {name} for an option: rename it, or write the option"
+    return refused_name(name)
+
+
+WORDS = Words(
+    "--{} {}",
+    yes="",
+    mixes_tls=False,
+    folders=":",
+    variable=_refused_name,
+    sets_first=True,
+    address=lambda _: "",
+    refused=refused_by_shell,
+)
+HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
+OFF = frozenset({"false", "0", "no", "off", "f", "n"})
+
+CPUS = """\
+# CPUs that may be used, as a container's limit bounds them
+CPUS=$(nproc)
+read -r quota period 2> /dev/null < /sys/fs/cgroup/cpu.max || quota=max
+case $quota/$period in
+    0* | */0* | */ | *[!0123456789/]*) ;;
+    *) if [ "$((quota / period))" -lt "$CPUS" ]; then CPUS=$((quota / period)); fi ;;
+esac
+if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
+
+"""
+
+
+def of_command(words: Sequence[str], known: Known) -> Config:
+    """Return the options of a command; the variables that stand before it are its first words."""
+    path = Path(PROGRAM)
+    at = next((n for n, word in enumerate(words) if not VARIABLE.match(word)), len(words))
+    text = " ".join((*words[:at], PROGRAM, *words[at:]))
+    return read(path, replace(known, overlay={path: text}))
+
+
+def service_of(config: Config) -> Service:
+    """Return what a command asks for."""
+    routes = [each.value for each in config.settings if each.option == "static-path-route"]
+    settings = [each for each in _with_routes(config.settings, routes) if each.option not in HELD]
+    ambiguous = [one_line(f"static-path-route = {path}") for path in routes if "=" in path]
+    said, rest = collected(
+        PROGRAM, settings, lambda name: name, values.of_shell, lambda each: each.value not in OFF
+    )
+    said = _modes(said)
+    gone, unknown = sorted_out(PROGRAM, rest)
+    application, interface = _application(config), interface_of(config)
+    said, idle = without(said, () if interface == WSGI else ("threads",))
+    return Service(
+        PROGRAM,
+        application,
+        (_address(config),),
+        with_defaults(PROGRAM, said, "granian"),
+        gone,
+        unknown,
+        idle,
+        extra=(
+            *no_module(target(config), application),
+            *((path, "a path of URLs ends at its =: name it without") for path in ambiguous),
+        ),
+        interface=interface,
+    )
+
+
+def _modes(said: dict[str, Said]) -> dict[str, Said]:
+    """Return the same with the mode of the socket in octal: without a 0 in front it is decimal."""
+    mode = said.get("socket-mode")
+    if mode is None or not re.fullmatch("(0o?)?[0-9]+", text := mode.value.text or ""):
+        return said
+    with suppress(ValueError):
+        octal = f"{int(text, 8 if text.startswith('0') else 10):o}"
+        return said | {"socket-mode": replace(mode, values=(Expression.of(octal),))}
+    return said
+
+
+def _with_routes(settings: Sequence[Setting], routes: list[str]) -> Iterator[Setting]:
+    """Yield the settings, each folder of files with the path that it answers."""
+    waiting = [*routes]
+    for each in settings:
+        if each.option != "static-path-mount":
+            yield each
+            continue
+        route = waiting.pop(0) if waiting else "/static"
+        if "=" in route:
+            continue  # another server would end the path there
+        yield replace(each, value=f"{route}={each.value}", raw=f"{route}={each.raw}")
+
+
+def _application(config: Config) -> Application | None:
+    served = target(config)
+    if served is None:
+        return None
+    name, colon, called = served.value.partition(":")
+    factory = config.first("factory") is not None
+    callable_ = (called if colon else "app") + "()" * factory
+    module = (
+        name.removesuffix(".py").replace("/", ".").lstrip(".") if name.endswith(".py") else name
+    )
+    return application_of(module, callable_, served.value)
+
+
+def _address(config: Config) -> Address:
+    uds, host, port = config.last("uds"), config.last("host"), config.last("port")
+    certificate, key = config.last("ssl-certificate"), config.last("ssl-keyfile")
+    files = [values.of_shell(name).text or "" for name in (certificate, key) if name]
+    tls = (files[0], files[1]) if len(files) > 1 else None
+    nothing = Expression.of("")
+    if uds is not None:
+        return Address("http", nothing, nothing, values.of_shell(uds), written(uds), tls)
+    was = ", ".join(written(each) for each in (host, port) if each) or "granian's default"
+    return Address(
+        "http",
+        values.of_shell(host) if host else Expression.of("127.0.0.1"),
+        values.of_shell(port) if port else Expression.of("8000"),
+        None,
+        was,
+        tls,
+    )
+
+
+def special(made: Translation, said: Said, column: Spelling) -> bool:
+    """Write what is more than a word in its command."""
+    match said.sense.key:
+        case "environment":
+            made.write_variables(said, "granian.env", "it is empty")
+        case "pythonpath":
+            made.changed.append(Note(said.was, "PYTHONPATH in granian.env"))
+        case "static":
+            _static(made, said, column)
+        case "socket-mode":
+            digits = said.value.parts if said.value.text != "" else ("666",)
+            made.write(said, column.names[0], Expression(("0", *digits)), column.says)
+        case "header-bytes" | "keepalive":
+            made.changed.append(Note(said.was, column.lost or column.says))
+        case "time-limit" | "requests-limit":
+            if said.value.text != "0":
+                made.drop(said, column.lost)
+        case _:
+            return False
+    return True
+
+
+def _static(made: Translation, said: Said, column: Spelling) -> None:
+    for value in said.values:
+        first = value.parts[0]
+        route, equals, begun = first.partition("=") if isinstance(first, str) else ("", "", "")
+        if not equals:
+            made.drop(said, "it is no /PATH=FOLDER")
+            continue
+        made.write(said, "static-path-route", Expression.of(route), column.says)
+        folder = Expression(tuple(each for each in (begun, *value.parts[1:]) if each))
+        made.write(said, "static-path-mount", folder)
+
+
+def added(made: Translation) -> None:
+    """Say where it listens: at one address, by HTTP."""
+    first, *others = made.service.addresses or (None,)
+    if first is not None and first.protocol == "http":
+        made.same.append(Note(first.was, "--uds" if first.path else "--host, --port"))
+    elif first is not None:
+        says = "it speaks HTTP only, so nginx needs proxy_pass in the place of uwsgi_pass"
+        made.changed.append(Note(first.was, says))
+    made.lost += [Note(each.was, "it listens at one address") for each in others if each]
+
+
+def text_of(made: Translation) -> str:
+    """Return a script for sh: what each word was stands above the command."""
+    words = list(_words(made))
+    body = " \\\n    ".join(shown for shown, _ in words)
+    told = "".join(f"{shell_comment(f'  {shown}: {was}')}\n" for shown, was in words[1:] if was)
+    env = "set -a; . ./granian.env; set +a\n\n" if environment_of(made) else ""
+    return f"#!/bin/sh\n# What each word was:\n{told}\n{_computed(made, body, env)}exec {body}\n"
+
+
+def script_of(made: Translation) -> str:
+    """Return a script that prints the environment's words and the command's; see `Translator`."""
+    body = " ".join(shown for shown, _ in _words(made))
+    variables = "".join(f'"{name}=${name}" ' for name, _ in _assigned(made))
+    before = _computed(made, body, environment_of(made))
+    return f"{before}printf '%s\\0' {variables}'' {body}\n"
+
+
+def _computed(made: Translation, body: str, env: str) -> str:
+    """
+    Return what stands before a command: its numbers, with the lines that set variables.
+
+    CPUs are counted first, as those variables may change what `nproc` prints.
+    """
+    cpus = CPUS if "CPUS" in body + environment_of(made) else ""
+    return cpus + env + guards(line.value for line in made.lines if line.value is not None)
+
+
+def _words(made: Translation) -> Iterator[tuple[str, str]]:
+    """Yield the words of the command, each with what it was."""
+    service = made.service
+    yield f"granian --interface {service.interface}", ""
+    for address in service.addresses[:1]:
+        if address.path is not None:
+            yield f"--uds {as_shell(address.path)}", address.was
+        else:
+            host = address.host if address.host.text not in {"", "*"} else Expression.of("0.0.0.0")
+            where = f"--host {as_shell(host)} --port {as_shell(address.port)}"
+            yield where, address.was
+    for line in made.lines:
+        value = "" if line.value is None else f" {as_shell(line.value)}"
+        yield f"--{line.option}{value}", f"{line.was}. {line.says}" if line.says else line.was
+    app = service.application
+    if app is None:
+        yield "MODULE:CALLABLE", ""
+        return
+    if app.factory:
+        yield "--factory", app.was
+    yield as_shell(Expression.of(f"{app.module}:{app.callable.removesuffix('()')}")), app.was
+
+
+def environment_of(made: Translation) -> str:
+    """Return the file of its environment variables; empty without any."""
+    return "".join(f"{assignment(name, value)}\n" for name, value in _assigned(made))
+
+
+def _assigned(made: Translation) -> Iterator[tuple[str, Expression]]:
+    """Yield the variables that are set, each with its value."""
+    said = made.service.senses
+    found = [*said["environment"].values] if "environment" in said else []
+    if "pythonpath" in said:
+        parts = [part for each in said["pythonpath"].values for part in (":", *each.parts)][1:]
+        found.append(Expression(("PYTHONPATH=", *parts)))
+    for value in found:
+        name, _, text = str(value.parts[0]).partition("=")
+        yield name, Expression((text, *value.parts[1:]))
+
+
+def start_of(_made: Translation, file: str) -> str:
+    """Return the command that starts it."""
+    return f"sh {file}"

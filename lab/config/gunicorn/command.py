@@ -1,0 +1,150 @@
+"""gunicorn's command: what it sets, with the file that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from lab.config.command_edit import OFF, Grammar
+from lab.config.configuration import Config, Known
+from lab.config.gunicorn.reader import carried, read, spellings, takes_no_value
+from lab.config.spot import Setting
+from lab.config.words import Argument, Command, arguments, command_of
+from lab.errors import ProfileError
+
+PROGRAM = "gunicorn"
+
+REPEATED = frozenset(
+    {"bind", "reload_extra_files", "raw_env", "raw_paste_global_conf", "dirty_apps"}
+)
+"""Settings of which each word of a command counts, and not the last alone."""
+
+
+@cache
+def short() -> frozenset[str]:
+    """Return its options of one letter."""
+    settings: dict[str, list[str]] = carried()["settings"]
+    return frozenset(word for spelt in settings.values() for word in spelt if len(word) == 2)
+
+
+def setting_of(word: str) -> str:
+    """Return the setting that a word of its command stands for; the word where there is none."""
+    for name, words in carried()["settings"].items():
+        if word in words:
+            return str(name)
+    return spellings().get(word.lstrip("-").replace("-", "_"), word)
+
+
+def is_command(config: Config) -> bool:
+    """Return whether a configuration is a command, or what one has become, and no module."""
+    return config.file.name == PROGRAM or not config.texts
+
+
+def is_flag(option: str) -> bool:
+    """Return whether an option of its command takes no value."""
+    return any(map(takes_no_value, carried()["settings"].get(option, ())))
+
+
+def spelt(option: str, value: str) -> Sequence[str]:
+    """
+    Return the words that set a setting; none of a flag that is off.
+
+    >>> spelt("workers", "4"), spelt("preload_app", "true"), spelt("preload_app", "false")
+    (('--workers', '4'), ('--preload',), ())
+    """
+    words = carried()["settings"].get(option, ())
+    word = next((each for each in words if each.startswith("--")), None)
+    if word is None:
+        raise ProfileError(option, "gunicorn's command has no such option: write it in a file")
+    if takes_no_value(word):
+        return () if value.lower() in OFF else (word,)
+    return word, value
+
+
+def given(config: Config) -> list[Argument | Setting]:
+    """Return the options of a command, and its other words."""
+    return _given(_command(config.texts[config.file], config.file))
+
+
+def read_command(path: Path, known: Known) -> Config:
+    """
+    Return the settings of a command, with those of the file that it names before them.
+
+    Raises:
+        ProfileError: It is none of gunicorn's, or has an option that gunicorn does not, or one
+            without its value.
+    """
+    text = known.required(path)
+    command = _command(text, path)
+    found = list(_joined([*_settings(_given(command))]))
+    file = [_named(each.value, known).settings for each in found if each.option == "config"]
+    own = [each for each in found if each.option != "config"]
+    names = {each.option for each in own}  # which win, also over a list
+    settings = (*(each for each in (file[-1] if file else ()) if each.option not in names), *own)
+    return Config(PROGRAM, path, settings, {path: text}, known, top=command.program.spot)
+
+
+def _named(value: str, known: Known) -> Config:
+    """Return the file that --config names; raise ProfileError where it is not there."""
+    if value.startswith("python:"):
+        raise ProfileError(value, "is a module, and nothing is imported here: name its file")
+    path = Path(value.removeprefix("file:"))
+    if path not in known.overlay and not path.is_file():
+        raise ProfileError(value, "there is no such file, so gunicorn does not start")
+    return read(path, known)
+
+
+def _settings(words: Sequence[Argument | Setting]) -> Iterator[Setting]:
+    for each in words:
+        if isinstance(each, Setting):
+            yield Setting("wsgi_app", each.value, each.spot, repr(each.value))
+            continue
+        name = setting_of(each.name)
+        if name not in carried()["settings"]:
+            raise ProfileError(each.name, "gunicorn has no such option")
+        value = "True" if takes_no_value(each.name) else each.value
+        if not value:
+            raise ProfileError(each.name, "a value follows it, and here none does")
+        if each.reads_variables:  # of a shell's variable only running it would tell
+            yield Setting(name, "", each.word.spot, value)
+            continue
+        raw = value if value.isdecimal() or value == "True" else repr(value)
+        yield Setting(name, value, each.word.spot, raw)
+
+
+def _joined(settings: Sequence[Setting]) -> Iterator[Setting]:
+    """Yield settings; one that is said several times, and of which each counts, is a list once."""
+    for each in settings:
+        own = [other for other in settings if other.option == each.option]
+        if each.option not in REPEATED or len(own) == 1:
+            yield each
+        elif each is own[-1]:
+            texts = [other.value for other in own]
+            if all(texts):
+                yield replace(each, value=str(texts), raw=repr(texts))
+            else:  # of a variable only running it would tell
+                entries = (repr(o.value) if o.value else f"shell({o.raw!r})" for o in own)
+                yield replace(each, value="", raw=f"[{', '.join(entries)}]")
+
+
+def _command(text: str, path: Path) -> Command:
+    command = command_of(text, path, PROGRAM)
+    if command is None:
+        raise ProfileError(path, f"is no command of gunicorn's: it has no word `{PROGRAM}`")
+    return command
+
+
+def _given(command: Command) -> list[Argument | Setting]:
+    return list(arguments(command.behind, takes_no_value, short()))
+
+
+GRAMMAR = Grammar(
+    read_command,
+    setting_of,
+    spelt,
+    is_flag,
+    given,
+    REPEATED,
+)

@@ -1,0 +1,381 @@
+"""gunicorn's settings in senses, and back."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lab.config.configuration import Config, Known
+from lab.config.gunicorn.certainty import HELD, uncertain
+from lab.config.gunicorn.command import PROGRAM, read_command
+from lab.config.gunicorn.reader import carried
+from lab.config.gunicorn.writer import bind_of, spoken
+from lab.config.interface import ASGI, WSGI, of_worker_class
+from lab.config.spot import Setting
+from lab.config.vocabulary import values
+from lab.config.vocabulary.addresses import of_bind
+from lab.config.vocabulary.senses import Spelling, by_option, senses
+from lab.config.vocabulary.service import (
+    Address,
+    Application,
+    Said,
+    Service,
+    application_of,
+    collected,
+    keys_of,
+    no_module,
+    one_line,
+    sorted_out,
+    with_defaults,
+    without,
+    written,
+)
+from lab.config.vocabulary.translation import Note, OptionLine, Translation
+from lab.config.vocabulary.values import Expression, Variable
+
+COMPUTED = "it is computed, and is not run here: write its value"
+
+NO_TLS = "its TLS is not known, so no address is written: write certfile and keyfile as texts"
+NO_PROTOCOL = "its protocol is not known, so no address is written: write it as a text"
+
+
+def of_command(words: Sequence[str], known: Known) -> Config:
+    """Return the settings of a command, with those of the file that it names before them."""
+    here = Path(PROGRAM)
+    text = " ".join((PROGRAM, *words))
+    return read_command(here, replace(known, overlay={**known.overlay, here: text}))
+
+
+def service_of(config: Config) -> Service:
+    """Return what a configuration asks for."""
+    every = {each.option: each for each in config.settings}
+    doubt = uncertain(config, every)
+    last = {name: each for name, each in every.items() if name not in doubt.names}
+    known = set(carried()["settings"])
+    settings = [each for name, each in last.items() if name in known and not _by_default(each)]
+    computed = [each for each in settings if _unknown(each) and not _entries(each)]
+    plain = [each for each in settings if each not in computed and each.option not in HELD]
+    said, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
+    said = _modes(_lists(said, last))
+    extra = [*doubt.notes, *_computed(computed, plain)]
+    unknown_names = {*doubt.names, *(each.option for each in computed)}
+    kind, open_kind = _kind(last.get("worker_class"))
+    kind = "" if "worker_class" in unknown_names else kind
+    said, more = _by_kind(said, kind)
+    gone, unknown = sorted_out(PROGRAM, rest)
+    application = _application(last.get("wsgi_app"))
+    said = _without_limit(with_defaults(PROGRAM, said, "gunicorn"), kind)
+    said = _without_doubt(said, unknown_names)
+    said, idle = without(said, _unread(kind))
+    refused = _refused_addresses(last, unknown_names)
+    if refused:
+        said = {key: each for key, each in said.items() if not key.startswith("certificate")}
+        extra.append((written(last["bind"]) if "bind" in last else "bind", refused))
+    return Service(
+        PROGRAM,
+        application,
+        () if refused or "bind" in unknown_names else tuple(_addresses(last)),
+        said,
+        gone,
+        unknown,
+        idle,
+        extra=(*extra, *open_kind, *more, *no_module(last.get("wsgi_app"), application)),
+        unclear=keys_of(PROGRAM, unknown_names),
+        interface=of_worker_class(kind),
+    )
+
+
+def _computed(computed: Sequence[Setting], plain: Sequence[Setting]) -> Iterator[tuple[str, str]]:
+    """Yield what only running the file would tell: settings, and entries of lists."""
+    yield from ((written(setting), COMPUTED) for setting in computed)
+    for setting in plain:
+        for text, value in _entries(setting):
+            if value is None:
+                yield one_line(f"{setting.option}: {text}"), COMPUTED
+
+
+def _without_doubt(said: dict[str, Said], names: set[str]) -> dict[str, Said]:
+    """Leave out the defaults of settings that are set, though to what is not known."""
+    keys = keys_of(PROGRAM, names)
+    if "threads" in keys:
+        keys |= {"time-limit"}
+    return {key: each for key, each in said.items() if key not in keys}
+
+
+def _refused_addresses(last: Mapping[str, Setting], names: set[str]) -> str:
+    """Return why no address may be written, as TLS would be lost; empty where it may."""
+    if "protocol" in names:
+        return NO_PROTOCOL
+    files = [last.get(name) for name in ("certfile", "keyfile")]
+    unset = {"None", "''", '""'}
+    computed = [file for file in files if file and not file.value and file.raw not in unset]
+    if names & {"certfile", "keyfile"} or computed:
+        return NO_TLS
+    return ""
+
+
+def _kind(setting: Setting | None) -> tuple[str, list[tuple[str, str]]]:
+    """Return the class of workers, empty where it is computed; of a variable its default."""
+    if setting is None or setting.value:
+        return (setting.value if setting else "sync"), []
+    first = value.parts[0] if (value := values.of_python(setting.raw)) else ""
+    if not isinstance(first, Variable) or not first.default:
+        return "", []
+    says = f"the variable {first.name} may choose another class, which is not known: write a text"
+    return first.default, [(written(setting), says)]
+
+
+def _unread(kind: str) -> tuple[str, ...]:
+    """Return the senses of settings that workers of ASGI do not read."""
+    if of_worker_class(kind) == WSGI:
+        return ()
+    others = () if "asgi" in kind else ("header-line", "header-count", "header-bytes")
+    return ("threads", "greenlets", "sendfile", *others)
+
+
+def _without_limit(said: dict[str, Said], kind: str) -> dict[str, Said]:
+    """Leave out the time limit where no request is ended by it: with any class but sync."""
+    threads = said["threads"].value.number
+    limit = said["time-limit"].value.number
+    if kind == "sync" and threads == 1 and limit != 0:
+        return said
+    return {key: each for key, each in said.items() if key != "time-limit"}
+
+
+def _by_kind(said: dict[str, Said], kind: str) -> tuple[dict[str, Said], list[tuple[str, str]]]:
+    """Return what holds with a worker class, and what is lost with it."""
+    found = dict(said)
+    if of_worker_class(kind) != WSGI:
+        return found, []
+    greenlets = found.pop("greenlets", None)
+    if "gevent" in kind:
+        was = f"worker_class = {kind}"
+        value = greenlets.values if greenlets else (Expression.of("1000"),)
+        found["greenlets"] = Said(senses()["greenlets"], value, True, was)
+    elif kind not in {"sync", "gthread"}:
+        return found, [(f"worker_class = {kind}", "that worker class is gunicorn's alone")]
+    return found, []
+
+
+def _unknown(setting: Setting) -> bool:
+    """Return whether only running the file would tell its value."""
+    listed = _listed(setting)
+    known = listed is not None or values.of_python(setting.raw) is not None
+    return not known and setting.value == "" and setting.raw != ""
+
+
+def _listed(setting: Setting) -> list[str] | None:
+    """Return the texts of a list that is written out."""
+    try:
+        found = ast.literal_eval(setting.raw)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return None
+    if isinstance(found, list | tuple):
+        return [str(each) for each in found]
+    return None
+
+
+def _entries(setting: Setting) -> list[tuple[str, Expression | None]]:
+    """Return the entries of an option that is a list, each as it is written and as a value."""
+    option = by_option(PROGRAM).get(setting.option)
+    return values.of_list(setting.raw) if option and option.kind == "list" else []
+
+
+def _value(setting: Setting) -> Expression:
+    return values.of_python(setting.raw) or Expression.of(setting.value)
+
+
+def _is_on(setting: Setting) -> bool:
+    return setting.value not in {"", "None", "False", "0"}
+
+
+def _modes(said: dict[str, Said]) -> dict[str, Said]:
+    """Return the same with the mode of the socket in the place of the mask, which it leaves out."""
+    masked = said.get("socket-mode")
+    if masked is None or (mask := values.mask_of(masked.value.text or "")) is None:
+        return said
+    mode = Expression.of(f"{0o777 & ~mask:o}")
+    return said | {"socket-mode": replace(masked, values=(mode,))}
+
+
+def _by_default(setting: Setting) -> bool:
+    """Return whether it says what holds without it; a log called - is standard error, no file."""
+    return setting.raw == "None" or (setting.option == "errorlog" and setting.value == "-")
+
+
+def _lists(said: dict[str, Said], last: Mapping[str, Setting]) -> dict[str, Said]:
+    """Return the same with the values of lists one by one."""
+    found = dict(said)
+    for key, each in said.items():
+        if each.sense.kind == "list":
+            name = next(n for n in each.sense.columns[PROGRAM].names if n in last)
+            entries = [value for _, value in _entries(last[name]) if value]
+            texts = last[name].value.split(",") if last[name].value else []
+            entries = entries or [*map(Expression.of, texts)]
+            if entries:
+                found[key] = replace(each, values=tuple(entries))
+            else:  # all of it is computed
+                del found[key]
+    return found
+
+
+def _application(setting: Setting | None) -> Application | None:
+    if setting is None or not setting.value:
+        return None
+    module, colon, called = setting.value.partition(":")
+    return application_of(module, called if colon else "application", written(setting))
+
+
+def _addresses(last: Mapping[str, Setting]) -> Iterator[Address]:
+    bind = last.get("bind")
+    if bind is None:
+        nowhere = Expression.of("127.0.0.1"), Expression.of("8000"), None
+        yield Address("http", *nowhere, "gunicorn's default", _files(last))
+        return
+    whole = values.of_python(bind.raw)
+    texts = _listed(bind)
+    found = (
+        [Expression.of(each) for each in texts] if texts else [whole or Expression.of(bind.value)]
+    )
+    if len(found) == 1 and found[0].text and "," in found[0].text:
+        found = [Expression.of(each.strip()) for each in found[0].text.split(",")]
+    protocol = "uwsgi" if "protocol" in last and last["protocol"].value == "uwsgi" else "http"
+    for value in found:
+        yield of_bind(value, protocol, written(bind), _files(last))
+
+
+def _files(last: Mapping[str, Setting]) -> tuple[str, str] | None:
+    """Return the files of certificate and key, which may be one; a name that is computed is ''."""
+    names = [_file(last.get(each)) for each in ("certfile", "keyfile")]
+    certificate, key = names
+    if certificate is None and key is None:
+        return None
+    return certificate or "", (certificate if key is None else key) or ""
+
+
+def _file(setting: Setting | None) -> str | None:
+    if setting is None or setting.raw == "None":
+        return None
+    return _value(setting).text or ""
+
+
+def special(made: Translation, said: Said, _column: Spelling) -> bool:
+    """Write what is more than a line in its file."""
+    write = _SPECIAL.get(said.sense.key)
+    if write is not None:
+        write(made, said)
+    return write is not None
+
+
+def _time_limit(made: Translation, said: Said) -> None:
+    threads, service = made.service.number("threads"), made.service
+    if threads == 1 and "greenlets" not in service.senses:
+        made.write(said, "timeout", said.value, "it ends the worker of a request that takes longer")
+    else:
+        by = "uwsgi" if any(each.protocol == "uwsgi" for each in service.addresses) else "proxy"
+        made.drop(
+            said,
+            "`timeout` ends requests with worker class sync only, and here several are served at "
+            f"once. Give nginx {by}_read_timeout: clients get an answer, and the worker goes on",
+        )
+
+
+def _umask(made: Translation, said: Said) -> None:
+    mode = said.value.text
+    if mode is None:
+        made.drop(said, "umask, which is what the mode leaves out: compute it of the variable")
+        return
+    mode = mode or "666"
+    if re.fullmatch("[0-7]{3,4}", mode):
+        value = Expression.of(f"0o{0o777 & ~int(mode, 8):03o}")
+        made.write(said, "umask", value, said.sense.columns[PROGRAM].says)
+    else:
+        made.drop(said, "umask, which is what the mode leaves out: 0o117 for 660")
+
+
+def _access_log(made: Translation, said: Said) -> None:
+    if said.on:
+        file = made.service.senses.get("log-file")
+        made.write(said, "accesslog", file.value if file else Expression.of("-"))
+    elif not said.implied:
+        made.same.append(Note(said.was, "not needed: it is the default"))
+
+
+def _header_bytes(made: Translation, said: Said) -> None:
+    size = said.value.number
+    if size is not None and size <= 8190:
+        made.changed.append(Note(said.was, "left out: each header may have 8,190 bytes by default"))
+    else:
+        column = said.sense.columns[PROGRAM]
+        made.write(said, column.names[0], said.value, column.says)
+
+
+def _greenlets(made: Translation, said: Said) -> None:
+    kind = Said(said.sense, (), True, said.was)
+    made.write(
+        kind, "worker_class", Expression.of("gevent"), "it needs the package gunicorn[gevent]"
+    )
+    made.write(said, "worker_connections", said.value)
+
+
+def _pythonpath(made: Translation, said: Said) -> None:
+    joined = [part for each in said.values for part in (",", *each.parts)][1:]
+    made.write(said, "pythonpath", Expression(tuple(joined)))
+
+
+def _environment(made: Translation, said: Said) -> None:
+    made.write_variables(said, "raw_env", "it does not start")
+
+
+_SPECIAL = {
+    "access-log": _access_log,
+    "environment": _environment,
+    "greenlets": _greenlets,
+    "header-bytes": _header_bytes,
+    "pythonpath": _pythonpath,
+    "socket-mode": _umask,
+    "time-limit": _time_limit,
+}
+"""Key of a sense -> what writes it."""
+
+
+def added(made: Translation) -> None:
+    """Say where it listens, and what was without a limit that a default of its own would be."""
+    for address in made.service.addresses:
+        _listens(made, address)
+    _no_limit(made)
+    if made.service.interface == ASGI:
+        line = OptionLine("worker_class", Expression.of("asgi"), "the application is ASGI")
+        made.lines.append(line)
+
+
+def _listens(made: Translation, address: Address) -> None:
+    if address not in spoken(made.service.addresses):
+        made.lost.append(Note(address.was, "all addresses speak uwsgi: start another one for it"))
+    elif address.protocol == "http":
+        made.same.append(Note(address.was, f"bind = {bind_of(address)}"))
+    elif address.protocol != "uwsgi":
+        made.lost.append(Note(address.was, f"{address.protocol} is not spoken: HTTP, by bind"))
+    elif address.local:
+        made.same.append(Note(address.was, f'bind = {bind_of(address)}, protocol = "uwsgi"'))
+    else:
+        says = "it answers 500, unless uwsgi_allow_ips has nginx's address"
+        made.changed.append(Note(address.was, f'protocol = "uwsgi": {says}'))
+
+
+def _no_limit(made: Translation) -> None:
+    service = made.service
+    if (
+        "time-limit" in service.senses
+        or "greenlets" in service.senses
+        or service.number("threads") != 1
+    ):
+        return
+    says = "its default, 30 s, would end requests that take longer: give it what you can bear"
+    made.lines.append(
+        OptionLine("timeout", Expression.of("0"), "no request was ended", says, number=True)
+    )
+    made.changed.append(Note("no request was ended", f"timeout 0: {says}"))

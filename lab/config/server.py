@@ -1,0 +1,163 @@
+"""
+What every server answers about its options: the one place where the lab knows one from another.
+
+The defaults say what is true of a server that is known by its command alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.config.change import Steps
+from lab.config.configuration import Config, Known
+from lab.config.files import LARGEST
+from lab.config.interface import WSGI
+from lab.config.meaning import Settings
+from lab.config.steps import Step
+from lab.model.profile import Profile
+from lab.model.workload import Transport, Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One server: how its options are read, what they mean, and how it is told others."""
+
+    program: str = ""
+    """The last part of its command's first word; empty of a server that nobody here knows."""
+
+    name: str = ""
+    """As its project writes it."""
+
+    listen: tuple[str, ...] = ()
+    """The words of its command that say where it listens, with {host} and {port}."""
+
+    workers: tuple[str, ...] = ()
+    """How its command spells the number of worker processes, the usual way first."""
+
+    threads: tuple[str, ...] = ()
+    """The same of threads that serve requests."""
+
+    takes_no_value: Callable[[str], bool] | None = None
+    """Whether a word of its command is an option that no value follows; None: nobody here knows."""
+
+    code: str = ""
+    """How the codes of the linter's rules for it begin; empty where there are none."""
+
+    file: str = ""
+    """What its configuration is called where nobody says otherwise: its command's own name where
+    that command is what is read."""
+
+    endings: tuple[str, ...] = ()
+    """How the names of files end that it reads."""
+
+    called: str = ""
+    """Pattern of what its files are usually called, for who looks for them; empty: nobody does."""
+
+    largest: int = LARGEST
+    """Bytes of the largest of them that is read."""
+
+    templates: bool = False
+    """Whether another program, such as Ansible, often writes them."""
+
+    calls: str = WSGI
+    """How it calls an application where no option of its says so."""
+
+    @property
+    def reads_command(self) -> bool:
+        """Whether its command is what is read of it, in place of a file."""
+        return bool(self.file) and self.file == self.program
+
+    def recognises(self, text: str) -> bool:
+        """Return whether a file of any name is one of its configurations."""
+        return False
+
+    def has_options(self, text: str) -> bool:
+        """Return whether a file that is called as its own has options of its."""
+        return True
+
+    def read(self, path: Path, known: Known) -> Config:
+        """
+        Return what stands in a file of its; nothing is run for that.
+
+        Raises:
+            ProfileError: It is none of its form.
+        """
+        raise NotImplementedError
+
+    def edited(self, config: Config, steps: Steps) -> str:
+        """
+        Return the text of a configuration's file after the steps; nothing is written.
+
+        Its lines, comments, order and ends of lines stay. A value is changed where it stands; where
+        something else decides it, as a condition or what is included, a line is added that wins,
+        with a comment that says over what. Steps that have been made change nothing.
+
+        Args:
+            config: As it was read.
+            steps: Each with comment lines for above the line that it changes.
+
+        Raises:
+            ProfileError: A step cannot be made in that file; the message says what to do by hand.
+        """
+        raise NotImplementedError
+
+    def plain(self, written: str) -> str:
+        """Return a value as its server reads it, of how it is written in a file."""
+        return written
+
+    def own(self, path: Path) -> Profile | None:
+        """
+        Return the profile of a file of the user's; None where its server is asked what it says.
+
+        Raises:
+            ProfileError: It cannot be read, or is none of its form.
+        """
+        return None
+
+    def moved(self, profile: Profile, folder: Path) -> Profile:
+        """Return a user's file with *folder* for its `chdir`; the same where it cannot be told."""
+        return profile
+
+    def config(self, profile: Profile) -> Config | None:
+        """Return the options of a profile as what was read; None where they are not known."""
+        return None
+
+    def settings(self, profile: Profile) -> Settings:
+        """Return what the options of a profile mean."""
+        return Settings(application=dict(profile.options).get("app"))
+
+    def interface(self, profile: Profile) -> str:
+        """Return how a profile's application is called; see `lab.config.interface`."""
+        return self.calls
+
+    def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
+        """Return how the private copy of a user's configuration is asked; None: as any server."""
+        return None
+
+    def refused(self, words: Sequence[str], folder: Path) -> str | None:
+        """Return why a user's command is not run in *folder*, and what to do; None if it is."""
+        return None
+
+    def fixed(self, profile: Profile, quantity: str) -> str | None:
+        """Return why a profile of it has no "workers" or "threads" to vary; None where it has."""
+        return None
+
+    def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
+        """Return the private copy of a file of the user's with some of its options otherwise."""
+        raise NotImplementedError
+
+    def with_options(
+        self, options: tuple[tuple[str, str], ...], quantity: str, number: int
+    ) -> tuple[tuple[str, str], ...]:
+        """Return the options of a profile that no command starts, with so many of a quantity."""
+        raise NotImplementedError
+
+    def with_number(self, words: Sequence[str], quantity: str, number: int) -> Sequence[str]:
+        """Return the words behind its command's first one with so many of a quantity."""
+        return (self.spelt(quantity)[0], str(number), *words)
+
+    def spelt(self, quantity: str) -> tuple[str, ...]:
+        """Return how its command spells "workers" or "threads"; empty without an option for it."""
+        return self.workers if quantity == "workers" else self.threads

@@ -1,0 +1,237 @@
+"""An ini that is changed by steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from lab.config import change, equality
+from lab.config.change import Editing, Steps, Values, Ways, by_hand, in_line, rewritten
+from lab.config.configuration import SOCKETS, Config
+from lab.config.edits import Edit
+from lab.config.sections import Line
+from lab.config.spot import Setting, Spot
+from lab.config.steps import Drop, Put, Rename, Step
+from lab.config.uwsgi import reader
+from lab.errors import ProfileError
+
+ON = "uwsgi_opt_true"
+"""The function of a switch that is off where it is not written."""
+
+
+def edited(config: Config, steps: Steps) -> str:
+    """
+    Return the text of an ini after the steps.
+
+    Raises:
+        ProfileError: It is no ini, or cannot be written so.
+    """
+    file = config.file
+    if file in config.forms:
+        raise ProfileError(file, "is no ini, and only an ini is changed: write its options in one")
+    if section := next((name for path, name, _ in config.absent if path == file), None):
+        raise ProfileError(file, f"has no section [{section}] that uWSGI would read: write it")
+    for step, _ in steps:
+        if (name := change.new_option(step)) and name not in config.table.entries:
+            raise ProfileError(file, f"uWSGI has no option {name}: lab lint says what is meant")
+    return change.edited(EDITING, config, steps)
+
+
+def values(config: Config) -> Values:
+    """Return what the options of an ini mean; a switch that is off is none."""
+    found = equality.meaning(config)
+    del found[""]  # whether there is a master follows from the others
+    entries = config.table.entries
+    # uWSGI passes over what is no option; a step may be about it all the same.
+    for each in config.settings:
+        if each.option not in entries:
+            found[each.option] = [each.value or each.raw]
+    off = [name for name, each in found.items() if each == [False] and entries[name].setter == ON]
+    for name in off:
+        del found[name]
+    # What is added at the end may come before what is inherited.
+    return {name: sorted(each, key=repr) for name, each in found.items()}
+
+
+def wanted(config: Config, step: Step) -> Values:
+    """Return the same as it is after a step."""
+    of, name = values(config), config.table.canonical(step.option)
+    match step:
+        case Put(option, value):
+            kept = [each.value for each in _others(config, step)]
+            new = values(_alone(config, option, *kept, value))
+            return {key: each for key, each in of.items() if key != name} | new
+        case Rename(_, to) if name in of:
+            renamed = values(_alone(config, to, *(each.value for each in config.all(name))))
+            del of[name]
+            other = config.table.canonical(to)
+            there = of.get(other, []) if config.table.repeats(to) else []
+            return of | {key: sorted(there + new, key=repr) for key, new in renamed.items()}
+        case Drop():
+            of.pop(name, None)
+    return of
+
+
+def _alone(config: Config, option: str, *given: str) -> Config:
+    """Return a configuration with one option and nothing else."""
+    settings = tuple(Setting(option, each, config.top, each) for each in given)
+    return Config(config.server, config.file, settings, table=config.table)
+
+
+def ways(config: Config, step: Step, says: Sequence[str]) -> Ways:
+    """Yield how a step may be written."""
+    comments = [_comment(each) for each in says]
+    if isinstance(step, Put):
+        yield from _put(config, step, comments)
+    else:
+        yield from _taken(config, step, comments)
+
+
+def asleep(config: Config, step: Step) -> bool:
+    """Return whether an option that is to go stands in a condition, and may be read elsewhere."""
+    here = (each for each in _lines(config, step.option) if each.spot.file == config.file)
+    return not isinstance(step, Put) and any(each.inside for each in here)
+
+
+def _put(config: Config, step: Put, comments: list[str]) -> Ways:
+    if "\n" in step.value or "\r" in step.value:
+        raise by_hand(config, step, "a value has one line")
+    there = _set_today(config, step)
+    repeats = config.table.repeats(step.option)
+    conditional = [each for each in _lines(config, step.option) if each.inside]
+    last = there[-1] if there else None
+    if repeats and len(there) > 1 and step.option in SOCKETS:
+        raise by_hand(config, step, f"there are {len(there)} of them", last.spot if last else None)
+    if last and _is_plain(config, last) and (repeats or not _behind(conditional, last)):
+        line = config.line(last.spot)
+        new = _with_value(config, line, last, step.value)
+        if new is not None:
+            yield rewritten(config, {last.spot.line: [*comments, new]})
+    if last and repeats:
+        why = f"uWSGI adds up what is written, and it is written as {last.written}"
+        raise by_hand(config, step, why, last.spot)
+    beaten = [change.overrides(last)] if last else []
+    beaten += [f"overrides {each.spot.file.name}:{each.spot.line}" for each in conditional[-1:]]
+    option = last.option if last else step.option
+    lines = [f"{option} = {step.value.replace('%', '%%')}"]
+    said = [*comments, *(_comment(each) for each in dict.fromkeys(beaten))]
+    yield _at_the_end(config, [*said, *lines])
+    if last and last.spot.file != config.file:
+        raise by_hand(config, step, f"{last.spot.file} is read after it", last.spot)
+
+
+def _taken(config: Config, step: Rename | Drop, comments: list[str]) -> Ways:
+    """Yield how an option is renamed or taken out, in each line that has it."""
+    lines = [each for each in _lines(config, step.option) if each.spot.file == config.file]
+    found = {each.spot.line for each in lines}
+    elsewhere = [
+        each
+        for each in config.all(step.option)
+        if each.spot.file != config.file or each.spot.line not in found
+    ]
+    new: dict[int, list[str]] = {}
+    for each in lines:
+        text = config.line(each.spot)
+        to = in_line(text, each.spot.column, each.option, _to(step))
+        new[each.spot.line] = [] if isinstance(step, Drop) or to is None else [to]
+    if new:
+        first = min(new)
+        new[first] = [*comments, *new[first]]
+    if not elsewhere:
+        yield rewritten(config, new)
+        return
+    other = elsewhere[0]
+    entry = config.table.entries.get(step.option)
+    if isinstance(step, Drop) and entry and entry.setter == ON:
+        off = [*comments, _comment(change.overrides(other)), f"{step.option} = false"]
+        yield _at_the_end(config, off)
+    raise by_hand(config, step, f"it is set elsewhere, as {other.written}", other.spot)
+
+
+def _to(step: Rename | Drop) -> str:
+    return step.to if isinstance(step, Rename) else ""
+
+
+def _set_today(config: Config, step: Put) -> list[Setting]:
+    """Return what sets an option today; of one that collects, what has the same key."""
+    found = config.all(step.option)
+    if not config.table.repeats(step.option):
+        return found
+    key = _key(step.option, step.value)
+    return [each for each in found if _key(each.option, each.value) == key]
+
+
+def _others(config: Config, step: Put) -> list[Setting]:
+    """Return what an option that collects has besides."""
+    if not config.table.repeats(step.option):
+        return []
+    there = {id(each) for each in _set_today(config, step)[-1:]}
+    return [each for each in config.all(step.option) if id(each) not in there]
+
+
+def _key(option: str, value: str) -> str:
+    """Return what tells values of an option apart: a name, a header, a signal; "" of addresses."""
+    return "" if option in SOCKETS else re.match(r"[^=\s]*", value)[0]  # type: ignore[index]
+
+
+def _lines(config: Config, option: str) -> list[Line]:
+    """Return the lines that have an option in any spelling, those of conditions, too."""
+    name, section = config.table.canonical(option), _section(config)
+    return [
+        each
+        for each in config.option_lines
+        if config.table.canonical(each.option) == name
+        and (each.spot.file != config.file or each.section == section)
+    ]
+
+
+def _section(config: Config) -> str:
+    return config.line(config.top).strip(reader.BLANKS)[1:-1]
+
+
+def _behind(lines: Iterable[Line], setting: Setting) -> bool:
+    """Return whether one of the lines is read after a setting, or may be."""
+    spot = setting.spot
+    return any(each.spot.file != spot.file or each.spot.line > spot.line for each in lines)
+
+
+def _is_plain(config: Config, setting: Setting) -> bool:
+    """Return whether a line says it and nothing else decides it."""
+    if setting.spot.file != config.file or not setting.column or setting.loop:
+        return False
+    inside = (each.spot.line for each in config.option_lines if each.inside)
+    written = config.line(setting.spot).partition("=")[0].strip(reader.BLANKS)
+    named = written == setting.option
+    made = re.search(r"[$@]\(|%", setting.raw.replace("%%", ""))  # of something else
+    return named and not made and setting.spot.line not in set(inside)
+
+
+def _with_value(config: Config, line: str, setting: Setting, value: str) -> str | None:
+    """Return a line with another value; what stands behind a number for a comment stays."""
+    value, old = value.replace("%", "%%"), setting.raw
+    if config.table.is_number(setting.option) or config.table.is_switch(setting.option):
+        old = re.split(r"(?<!\s)\s+[;#]", old)[0]
+    if old:
+        return in_line(line, setting.column, old, value)
+    if line.rstrip(reader.BLANKS).endswith("="):
+        return f"{line.rstrip(reader.BLANKS)} {value}"
+    return in_line(line, setting.spot.column, setting.option, f"{setting.option} = {value}")
+
+
+def _at_the_end(config: Config, lines: Sequence[str]) -> list[Edit]:
+    """Return the edits that add lines below the last option of the section."""
+    section = _section(config)
+    own = (each for each in config.ini_lines if each.spot.file == config.file)
+    found = [each.spot.line for each in own if each.section == section and not each.is_comment]
+    last = max(found, default=config.top.line)
+    anchor = config.line(Spot(config.file, last, 1))
+    return rewritten(config, {last: [anchor, *lines]})
+
+
+def _comment(text: str) -> str:
+    """Return a comment that is one to uWSGI, which looks for %x in it, and to the linter."""
+    text = re.sub("% |%", lambda found: found[0] if found[0] == "% " else "%%", text)
+    return "; " + re.sub(r"^\s*lab:", "lab ", text)
+
+
+EDITING = Editing(reader.read, values, wanted, ways, asleep)

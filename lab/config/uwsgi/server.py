@@ -1,0 +1,179 @@
+"""What the options of a uWSGI profile mean: as those of an ini do, by the same reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+
+from lab.config.change import Steps
+from lab.config.configuration import Config, Known
+from lab.config.meaning import Settings
+from lab.config.server import Dialect
+from lab.config.spot import Setting, Spot
+from lab.config.steps import Drop, Put, Rename, Step
+from lab.config.uwsgi import OFF, application, keeps_connections, reader
+from lab.config.uwsgi.edit import edited
+from lab.config.uwsgi.formats import FORMS
+from lab.config.uwsgi.private import asked_over
+from lab.config.uwsgi.table import uwsgi_options
+from lab.model.digest import digest_of
+from lab.model.profile import Profile
+from lab.model.workload import Transport, Wire
+
+Options = tuple[tuple[str, str], ...]
+
+AT_ONCE = ("threads", "async", "gevent", "asyncio")
+"""Options that say how many requests a worker process serves at a time."""
+
+NUMBERS = {
+    "workers": ("processes", re.compile("cheaper.*"), "by which workers come and go"),
+    "threads": (
+        "threads",
+        re.compile("asyncio|async|gevent|ugreen"),
+        "which serves requests at once without threads",
+    ),
+}
+"""Quantity -> the option, the options that do not go with it, and why."""
+
+HEADER = re.compile(r"^[ \t]*\[uwsgi\]", re.MULTILINE)
+"""What only an ini of its has, whatever the file's name is."""
+
+KEY = re.compile(r"""^[ \t]*["']?uwsgi["']?[ \t]*:|<uwsgi\b""", re.MULTILINE)
+"""What the other forms of its have."""
+
+
+class Uwsgi(Dialect):
+    """
+    Its options stand in an ini, or one of the other forms that it reads.
+
+    Of a profile that starts it by a command of its own, as behind a proxy, the options are not
+    known here: they are what its ini says.
+    """
+
+    def recognises(self, text: str) -> bool:
+        """Return whether it has a section of uWSGI's."""
+        return HEADER.search(text) is not None
+
+    def has_options(self, text: str) -> bool:
+        """Return whether it is uWSGI's in any form, and not only called so, as Supervisor's are."""
+        return self.recognises(text) or KEY.search(text) is not None
+
+    def read(self, path: Path, known: Known) -> Config:
+        """Return what uWSGI gets from a file."""
+        return reader.read(path, known)
+
+    def edited(self, config: Config, steps: Steps) -> str:
+        """Return the text of an ini after the steps."""
+        return edited(config, steps)
+
+    def config(self, profile: Profile) -> Config | None:
+        """Return a profile's options as what was read, which stands nowhere."""
+        return None if profile.commands else self._written(profile)
+
+    def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
+        """Return how an ini is asked: over the protocol of its first address."""
+        return None if profile.commands else asked_over(profile.options)
+
+    def settings(self, profile: Profile) -> Settings:
+        """Return what the options of an ini mean."""
+        if profile.commands:
+            return super().settings(profile)
+        written, options = self._written(profile), dict(profile.options)
+        return Settings(
+            options=options,
+            off=OFF,
+            application=application(options),
+            processes=written.processes if _are_numbers(written, "processes") else None,
+            at_once=written.at_once if _are_numbers(written, *AT_ONCE) else None,
+            routed=bool(written.sockets("router")),
+            logs=not written.on("disable-logging"),
+            accept_lock=written.on("thunder-lock"),
+            implied_keepalive=True,
+            movable=True,
+        )
+
+    def fixed(self, profile: Profile, quantity: str) -> str | None:
+        """Return which option of an ini does not go with such a number, and why."""
+        read, (_, other, why) = self.settings(profile), NUMBERS[quantity]
+        names = (each for each in read.options if other.fullmatch(each) and read.sets(each))
+        found = next(names, None)
+        return found and f"has {found} = {read.options[found]}, {why}: leave it out in a copy"
+
+    def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
+        """Return the private copy of an ini with some of its options otherwise."""
+        options = _stepped(profile.options, steps)
+        return replace(
+            profile,
+            options=options,
+            digest=digest_of(options),
+            keepalive=keeps_connections(options),
+        )
+
+    def with_options(self, options: Options, quantity: str, number: int) -> Options:
+        """Return an ini's options with so many of a quantity."""
+        told = [Put(NUMBERS[quantity][0], str(number))]
+        if quantity == "threads":
+            # uWSGI switches it on from two threads on; with one it would be another difference.
+            told.append(Put("enable-threads", "true"))
+        return _stepped(options, told)
+
+    def with_number(self, words: Sequence[str], quantity: str, number: int) -> Sequence[str]:
+        """Return the words of its command with the number at their end, where it wins."""
+        more = ("--enable-threads",) if quantity == "threads" else ()
+        return (*_named(words), self.spelt(quantity)[0], str(number), *more)
+
+    def _written(self, profile: Profile) -> Config:
+        nowhere = Spot(profile.path, 0, 0)
+        settings = (Setting(name, value, nowhere, value) for name, value in profile.options)
+        return Config(self.name, profile.path, tuple(settings), table=uwsgi_options())
+
+
+def _stepped(options: Options, steps: Iterable[Step]) -> Options:
+    """Return options after steps; what is set stands at the end, where it counts."""
+    return reduce(_after, steps, options)
+
+
+def _after(options: Options, step: Step) -> Options:
+    table = uwsgi_options()
+    if isinstance(step, Rename):
+        return tuple((step.to if key == step.option else key, value) for key, value in options)
+    same = table.canonical(step.option)
+    kept = tuple(pair for pair in options if table.canonical(pair[0]) != same)
+    match step:
+        case Drop():
+            return kept
+        case Put(option, value) if table.repeats(option):
+            return options if (option, value) in options else (*options, (option, value))
+    return (*kept, (step.option, step.value))
+
+
+def _are_numbers(written: Config, *names: str) -> bool:
+    """Return whether these options are written as numbers, as far as they are written."""
+    found = (written.last(name) for name in names)
+    return all(each.value.isdecimal() for each in found if each is not None)
+
+
+def _named(words: Iterable[str]) -> Iterator[str]:
+    """Yield *words* of uWSGI with --ini before each ini, so that what stands behind it wins."""
+    before = ""
+    for word in words:
+        if word.endswith(".ini") and not before.startswith("-"):
+            yield "--ini"
+        yield word
+        before = word
+
+
+UWSGI = Uwsgi(
+    program="uwsgi",
+    name="uWSGI",
+    workers=("--processes", "--workers", "-p"),
+    threads=("--threads",),
+    code="UW",
+    file="uwsgi.ini",
+    endings=(".ini", *FORMS),
+    called=r"[\w.-]*uwsgi[\w.-]*\.(ini|ya?ml|json|xml)$",
+    templates=True,
+)

@@ -1,0 +1,400 @@
+"""uWSGI's inis in senses, and back."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from lab.config.configuration import Config, Known
+from lab.config.spot import Setting, Spot
+from lab.config.uwsgi import APPLICATION, OFF
+from lab.config.uwsgi.application import FILES, mounted, served
+from lab.config.uwsgi.reader import UNKNOWABLE, read
+from lab.config.uwsgi.table import atoi, uwsgi_options
+from lab.config.vocabulary import values
+from lab.config.vocabulary.addresses import ABSTRACT, host_and_port, lost_address, lost_by_uwsgi
+from lab.config.vocabulary.quoting import ini_comment, ini_lines
+from lab.config.vocabulary.senses import Spelling, senses
+from lab.config.vocabulary.service import (
+    Address,
+    Said,
+    Service,
+    collected,
+    keys_of,
+    no_module,
+    sorted_out,
+    split_address,
+    with_defaults,
+    written,
+)
+from lab.config.vocabulary.translation import Note, OptionLine, Translation
+from lab.config.vocabulary.values import SHELL, Cpus, Expression, Variable
+from lab.config.words import with_literals
+from lab.errors import ProfileError
+
+PROGRAM = "uwsgi"
+PROTOCOLS = {
+    "uwsgi": "uwsgi",
+    "http": "http",
+    "http11": "http",
+    "router": "http",
+    "fastcgi": "fastcgi",
+    "scgi": "scgi",
+}
+"""Kind of a socket -> what is spoken there, whoever speaks it."""
+
+ROOM = 32_768
+"""Bytes for all headers of a request, where as many were served as had 8,190 each, or more."""
+
+ROUTER_TIME = "60"
+"""Seconds that the router waits without http-timeout (plugins/http/http.c)."""
+
+APART = 60
+"""Parts of a worker's age by which the next one's differs, as UW303 of the linter advises."""
+
+HOST = "%k counts the CPUs of the host and knows no limit of a container"
+GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
+
+MAGIC = re.compile(rf"(?<!%)(?:%%)*%[{UNKNOWABLE}]")
+ELSEWHERE = "a variable of its value says something else at each start or elsewhere: write the text"
+
+LOGIC = re.compile(r"(if|for)(-.*)?|end(if|for)|else")
+HELD = frozenset({"ini", "include", "set", "set-placeholder", "set-ph", "inherit", *APPLICATION})
+
+
+def of_command(words: Sequence[str], known: Known) -> Config:
+    """Return the options of a command, with those of the inis that it names."""
+    here = Path(PROGRAM)
+    found: list[Setting] = []
+    for word in words:
+        if SHELL.search(with_literals(word)):
+            raise ProfileError(word, "a shell's variable is not read here: write '$(NAME)'")
+    rest = iter("".join(shlex.split(word)) for word in words)
+    for word in rest:
+        name, equals, value = word.lstrip("-").partition("=")
+        if re.match(r"-[^-]", word):
+            raise ProfileError(
+                word, "this is uWSGI's short form: write the long name of the option"
+            )
+        if not word.startswith("-"):
+            name, value = "ini", word.partition(":")[0]
+        elif not equals and takes_value(name):
+            value = next(rest, "")
+            if not value:
+                raise ProfileError(word, "a value follows it, and here none does")
+        if name in {"ini", "yaml", "json", "xml"}:
+            found += read(Path(value), known).settings
+        else:
+            found.append(Setting(name, value, Spot(here, 0, 0), value))
+    return Config("uWSGI", here, tuple(found), known=known, table=uwsgi_options())
+
+
+def takes_value(name: str) -> bool:
+    """Return whether a value follows an option in a command."""
+    entry = uwsgi_options().entries.get(name)
+    return entry is not None and entry.argument == "required"
+
+
+def service_of(config: Config) -> Service:
+    """Return what a configuration asks for."""
+    table, plain = config.table, _plain(config)
+    unclear = [setting for setting in plain if MAGIC.search(setting.raw)]
+    plain = [setting for setting in plain if not MAGIC.search(setting.raw)]
+    said, rest = collected(
+        PROGRAM,
+        map(_stopping, plain),
+        table.canonical,
+        lambda each: _value(each, config),
+        lambda each: each.value.lower() not in OFF,
+    )
+    rest = [each for each in rest if each.option not in {"protocol", *_placeholders(config)}]
+    idle = tuple(written(each) for each in rest if each.option not in table.entries)
+    rest = [each for each in rest if each.option in table.entries]
+    gone, unknown = sorted_out(PROGRAM, rest)
+    addresses = tuple(_addresses(config))
+    said |= _tls(addresses) | _beside(config, said)
+    application = served(config)
+    said, others = mounted(said, config, application)
+    return Service(
+        PROGRAM,
+        application,
+        addresses,
+        with_defaults(PROGRAM, _adjusted(said, config), "uWSGI"),
+        gone,
+        unknown,
+        idle,
+        tuple(_open(config)),
+        (
+            *no_module(config.last("module", "wsgi", *FILES), application),
+            *_unread(config),
+            *others,
+            *((written(setting), ELSEWHERE) for setting in unclear),
+        ),
+        unclear=keys_of(PROGRAM, (table.canonical(setting.option) for setting in unclear)),
+    )
+
+
+def _plain(config: Config) -> list[Setting]:
+    """Return the options that are no address, no application and no logic."""
+    table = config.table
+    sockets = {id(each) for each in config.sockets()}
+    return [
+        each
+        for each in config.settings
+        if id(each) not in sockets and table.canonical(each.option) not in HELD
+        if each.option not in HELD and not LOGIC.fullmatch(each.option)
+        if each.option in table.entries or each.option not in config.named
+    ]
+
+
+def _placeholders(config: Config) -> set[str]:
+    """Return the names that stand for a text, and are no options."""
+    sets = config.all("set", "set-placeholder", "set-ph")
+    return {each.value.partition("=")[0].strip() for each in sets}
+
+
+def _stopping(setting: Setting) -> Setting:
+    """Return a hook by which SIGTERM ends the server as the option that says so."""
+    graceful = setting.option == "hook-master-start" and setting.value == GRACEFUL
+    return replace(setting, option="die-on-term", value="true") if graceful else setting
+
+
+def _value(setting: Setting, config: Config) -> Expression:
+    value = values.of_ini(setting, config)
+    is_number = config.table.is_number(setting.option)
+    return Expression.of(str(atoi(value.text))) if is_number and value.text is not None else value
+
+
+def _adjusted(said: dict[str, Said], config: Config) -> dict[str, Said]:
+    """Leave out what is no wish, as a limit of 0; http-keepalive = 1 is on, for http-timeout."""
+    keep, router = said.get("keepalive"), config.last("http-timeout")
+    if keep is not None and keep.value.text == "1":
+        idle = _value(router, config) if router else Expression.of(ROUTER_TIME)
+        said = said | {"keepalive": replace(keep, values=(idle,))}
+    off = {key for key, each in said.items() if each.values and each.sense.kind != "list"}
+    return {key: each for key, each in said.items() if key not in off or each.value.text != "0"}
+
+
+def _tls(addresses: Sequence[Address]) -> dict[str, Said]:
+    """Return certificate and key, which stand in the address."""
+    for each in addresses:
+        if each.tls is not None:
+            keys = ("certificate", "certificate-key")
+            return {
+                key: Said(senses()[key], (Expression.of(file),), True, each.was)
+                for key, file in zip(keys, each.tls, strict=True)
+            }
+    return {}
+
+
+def _addresses(config: Config) -> Iterator[Address]:
+    for kind, protocol in PROTOCOLS.items():
+        for each in config.sockets(kind):
+            yield _address(each, protocol, config)
+
+
+def _address(setting: Setting, protocol: str, config: Config) -> Address:
+    value = values.of_ini(setting, config)
+    if why := lost_by_uwsgi(config.table.canonical(setting.option), value.text or str(value)):
+        return lost_address(protocol, written(setting), why)
+    if setting.option.startswith("https") and value.text is None:
+        why = "a variable stands in it with the certificate and key: write its value"
+        return lost_address(protocol, written(setting), why)
+    first, *others = (value.text or "").split(",")
+    tls = (others[0], others[1]) if setting.option.startswith("https") and len(others) > 1 else None
+    if others:
+        value = Expression.of(first)
+    if (value.text is None or "/" in value.text or ":" not in value.text) and not _has_port(value):
+        if any(flag.value.lower() not in OFF for flag in config.all("abstract-socket")):
+            return lost_address(protocol, written(setting), ABSTRACT)
+        nothing = Expression.of("")
+        return Address(protocol, nothing, nothing, value, written(setting), tls)
+    host, port = split_address(value)
+    if host.text is not None:
+        plain = host.text.removeprefix("[").removesuffix("]")
+        host = Expression.of("" if plain == "*" else plain)
+    if port.text is not None:  # what stands behind the number, such as a comment, does not count
+        port = Expression.of(str(atoi(port.text)))
+    return Address(protocol, host, port, None, written(setting), tls)
+
+
+def _has_port(value: Expression) -> bool:
+    """Return whether a value with a variable is host:port."""
+    return any(isinstance(each, str) and ":" in each for each in value.parts) and not any(
+        isinstance(each, str) and "/" in each for each in value.parts
+    )
+
+
+def _beside(config: Config, said: Mapping[str, Said]) -> dict[str, Said]:
+    """Return the folders of imports with that of a file which is served from elsewhere."""
+    file, folder = config.last(*FILES), config.last("chdir")
+    if file is None or config.last("module", "wsgi") or not file.value.startswith("/"):
+        return {}
+    path = PurePosixPath(file.value)
+    if folder and path.is_relative_to(folder.value):
+        return {}
+    before = said.get("pythonpath")
+    folders = (*(before.values if before else ()), Expression.of(str(path.parent)))
+    return {"pythonpath": Said(senses()["pythonpath"], folders, True, written(file))}
+
+
+def _unread(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield what is asked for and not read, or not translated, each with what to do."""
+    if config.guesses:
+        yield "not all of it is read", config.guesses
+    carried = {id(socket) for socket in config.sockets(*PROTOCOLS)}
+    for setting in config.sockets():
+        if id(setting) not in carried:
+            yield written(setting), "what is spoken there is no other server's: it is not bound"
+        if setting.option.startswith("https") and setting.value.count(",") > 2:
+            says = "its ciphers, and the CA of its clients' certificates, are not carried over: "
+            yield written(setting), says + "without them anybody may come in"
+    for file, setting in config.missing:
+        yield written(setting), f"{file.name} is not there: its options are not carried over"
+    for file, section, asks in config.absent:
+        says = f"{file.name} has no such section: nothing is carried over from it"
+        yield written(asks) if asks else f"[{section}]", says
+
+
+def _open(config: Config) -> Iterator[str]:
+    """Yield the conditions that were decided here."""
+    yield from (written(each) for each in config.settings if each.option.startswith("if-"))
+
+
+def special(made: Translation, said: Said, column: Spelling) -> bool:
+    """Write what is more than a line in an ini."""
+    if write := _SPECIAL.get(said.sense.key):
+        write(made, said)
+        return True
+    cpus = [part for each in said.values for part in each.parts if isinstance(part, Cpus)]
+    if cpus and column.names:
+        both = any(each.plus and each.times != 1 for each in cpus)
+        left = f", and an ini that multiplies adds nothing: + {cpus[0].plus} is left out" * both
+        made.write(said, column.names[0], said.value, f"{HOST}{left}")
+        return True
+    return False
+
+
+def _closes(made: Translation, said: Said) -> None:
+    made.drop(said, "http-socket closes each connection after its reply")
+
+
+def _stop(made: Translation, said: Said) -> None:
+    says = "SIGTERM lets requests that are under way end; die-on-term would drop them"
+    made.write(said, "hook-master-start", Expression.of(GRACEFUL), says)
+
+
+def _header_bytes(made: Translation, said: Said) -> None:
+    """Write room for all headers: a bound of each of them would be less for all together."""
+    column = said.sense.columns[PROGRAM]
+    made.write(said, column.names[0], said.value.within(ROOM, column.most), column.says)
+
+
+def _greenlets(made: Translation, said: Said) -> None:
+    made.write(said, "gevent", said.value, "it needs a uWSGI that is built with gevent")
+    made.write(Said(said.sense, (), True, said.was), "gevent-monkey-patch")
+
+
+def _reload(made: Translation, said: Said) -> None:
+    """Write the number of seconds between two looks: of a yes it would be 0."""
+    if said.on:
+        says = "a thread of each worker looks at all files of all modules"
+        made.write(said, "py-autoreload", Expression.of("1"), says)
+
+
+def _prefix(made: Translation, said: Said) -> None:
+    """Write the path with the application that is below it, which stands in no other line."""
+    application = made.service.application
+    if application is None:
+        made.drop(said, "mount = /PATH=MODULE:CALLABLE")
+        return
+    if "=" in str(said.value):
+        made.drop(said, "mount ends a path at its =: name another one")
+        return
+    below = Expression((*said.value.parts, f"={application}"))
+    made.write(said, "mount", below, said.sense.columns[PROGRAM].says)
+
+
+def _nothing(_made: Translation, _said: Said) -> None:
+    """Write nothing: it stands in the address."""
+
+
+_SPECIAL = {
+    "certificate": _nothing,
+    "certificate-key": _nothing,
+    "greenlets": _greenlets,
+    "header-bytes": _header_bytes,
+    "keepalive": _closes,
+    "prefix": _prefix,
+    "reload": _reload,
+    "term-stops": _stop,
+}
+"""Key of a sense -> what writes it."""
+
+
+def added(made: Translation) -> None:
+    """Write what is the default of others: room for headers, and a word before it closes."""
+    values = [part for address in made.service.addresses for part in address.parts]
+    values += [line.value for line in made.lines if line.value is not None]
+    parts = [part for value in values for part in value.parts]
+    for name in sorted({part.name for part in parts if isinstance(part, Variable)}):
+        says = "uWSGI runs what stands in @( ) in its value: nobody else may set it"
+        made.hidden.append(Note(f"the variable {name}", says))
+    empty = {part.name for part in parts if isinstance(part, Variable) and part.empty}
+    says = "its default held for an empty value, too, and here the value stays empty: unset it"
+    made.lost += [Note(f"the variable {name}", says) for name in sorted(empty)]
+    if not made.service.is_on("respawn"):
+        says = "without a master no worker is replaced, and neither harakiri nor a stop works"
+        made.lines.append(OptionLine("master", None, "workers that died stayed away", says))
+        made.changed.append(Note("a worker that died ended the server", f"master = true: {says}"))
+    age = made.service.number("age-limit")
+    if age and "age-jitter" not in made.service.senses:
+        says = "without it all workers would be replaced at once, and nobody would answer"
+        apart = Expression.of(str(max(1, age // APART)))
+        line = OptionLine("max-worker-lifetime-delta", apart, "workers took turns", says)
+        made.lines.append(line)
+    if "header-bytes" not in made.service.senses:
+        says = "its default, 4,096 for all headers together, would close requests that were served"
+        room = OptionLine("buffer-size", Expression.of(str(ROOM)), "room for headers", says)
+        made.lines.append(room)
+    if any(each.protocol == "http" for each in made.service.addresses):
+        says = "it closes each connection, and a client that is not told would use it again"
+        close = Expression.of("Connection: close")
+        made.lines.append(OptionLine("add-header", close, "connections were kept", says))
+
+
+def text_of(made: Translation) -> str:
+    """Return the ini."""
+    service = made.service
+    lines = ["[uwsgi]"]
+    for address in service.addresses:
+        lines += ["", ini_comment(address.was), *_listen(address)]
+    app = service.application
+    if app is not None and "mount" not in {line.option for line in made.lines}:
+        lines += ["", ini_comment(app.was), *ini_lines("module", Expression.of(app.module))]
+        lines += ini_lines("callable", Expression.of(app.callable))
+    for line in made.lines:
+        says = [ini_comment(line.says)] if line.says else []
+        value = Expression.of("true") if line.value is None else line.value
+        lines += ["", ini_comment(line.was), *says, *ini_lines(line.option, value)]
+    return "\n".join(lines) + "\n"
+
+
+def _listen(address: Address) -> list[str]:
+    option = "socket" if address.protocol == "uwsgi" else "http-socket"
+    if address.path is not None:
+        return ini_lines(option, address.path)
+    where = host_and_port(address).parts
+    if address.tls is not None:
+        files = "".join(f",{each}" for each in address.tls)
+        return ini_lines("https-socket", Expression((*where, files)))
+    return ini_lines(option, Expression(where))
+
+
+def start_of(made: Translation, file: str) -> str:
+    """Return the command that starts it."""
+    app = "" if made.service.application else " --module MODULE:CALLABLE"
+    return f"uwsgi {file}{app}"

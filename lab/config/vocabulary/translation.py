@@ -1,0 +1,281 @@
+"""From what one configuration asks for to what another server is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from lab.config.vocabulary import environment
+from lab.config.vocabulary.addresses import GLOB, refused_as_uwsgi
+from lab.config.vocabulary.quoting import NUL, refused_by_ini
+from lab.config.vocabulary.senses import Spelling, hidden, senses
+from lab.config.vocabulary.service import Address, Said, Service
+from lab.config.vocabulary.values import Cpus, Expression
+
+COUNTED = "in a container its limit counts, too, which the number before did not know"
+"""What differs where CPUs are counted: the writers do it by functions of their own."""
+
+UNKNOWN = "not translated: the lab knows of no counterpart; look up what it does before you go"
+
+ONE_TLS = "it speaks TLS at all of its addresses or at none: start another one for plain HTTP"
+
+OTHER_FOLDER = "a sign in it means something else to one of the servers: name it without *?[\\,:"
+
+NOT_KNOWN = "the lab does not know yet how else the two servers differ; try the new one first"
+"""What is said in place of the differences, which are those of WSGI."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionLine:
+    """One option of the other server."""
+
+    option: str
+    value: Expression | None
+    """None of a switch."""
+
+    was: str
+    says: str = ""
+    """What it means there, where that is something else."""
+
+    number: bool = False
+    """Whether the value is a whole number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How the options of a server are written."""
+
+    form: str = "{} = {}"
+    """Of an option and its value."""
+
+    yes: str = "true"
+    """The value of a switch that is on."""
+
+    no: str = "false"
+    """That of one that is off, where no switch means the opposite."""
+
+    mixes_tls: bool = True
+    """Whether it may speak TLS at some of its addresses, and plain HTTP at others."""
+
+    folders: str = GLOB
+    """Signs that no folder of imports may have there, as they mean something else."""
+
+    variable: Callable[[str], str] = environment.refused_by_uwsgi
+    """Returns why it cannot set an environment variable of a name, empty where it can."""
+
+    sets_first: bool = False
+    """Whether it sets environment variables before its other values are read, as a shell does."""
+
+    address: Callable[[Address], str] = refused_as_uwsgi
+    """Returns why it cannot listen at an address, empty where it can."""
+
+    refused: Callable[..., str] = refused_by_ini
+    """Returns why its language cannot have a value, empty where it can; `number` says of what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One line of a list: what was there, and what becomes of it."""
+
+    was: str
+    becomes: str
+
+
+@dataclass
+class Translation:
+    """What another server is told, and what that changes."""
+
+    service: Service
+    to: str
+    words: Words
+    lines: list[OptionLine] = field(default_factory=list)
+    same: list[Note] = field(default_factory=list)
+    changed: list[Note] = field(default_factory=list)
+    lost: list[Note] = field(default_factory=list)
+    hidden: list[Note] = field(default_factory=list)
+
+    def write(
+        self, said: Said, option: str, value: Expression | None = None, says: str = ""
+    ) -> None:
+        """Add an option, and to the list what becomes of what was said."""
+        self.lines.append(OptionLine(option, value, said.was, says, said.sense.is_number))
+        shown = self.words.form.format(option, self.words.yes if value is None else value).strip()
+        if said.implied:
+            return  # what nobody wrote is no change of theirs: it is told beside the line
+        if says:
+            self.changed.append(Note(said.was, f"{shown}: {says}"))
+        else:
+            self.same.append(Note(said.was, shown))
+
+    def write_variables(self, said: Said, where: str, unset: str) -> None:
+        """Add to the lists where variables are set, and what it is without one that they read."""
+        for value in said.values:
+            names = sorted(environment.reads(value))
+            if self.service.program == "uwsgi" and names:
+                texts = ", ".join(f"$({name})" for name in names)
+                says = f"{where}: without {', '.join(names)} {unset}; uWSGI kept the text {texts}"
+                self.changed.append(Note(said.entry(value), says))
+            else:
+                self.same.append(Note(said.entry(value), where))
+
+    def drop(self, said: Said, why: str) -> None:
+        """Add to the list what cannot be carried over."""
+        self.lost.append(Note(said.was, why if said.implied else f"{said.sense.means}: {why}"))
+
+
+Special = Callable[[Translation, Said, Spelling], bool]
+"""Writes a sense that needs more than a line; returns whether it did."""
+
+
+def translate(
+    service: Service,
+    to: str,
+    special: Special,
+    added: Callable[[Translation], None],
+    words: Words,
+) -> Translation:
+    """
+    Return what *service* is for another server.
+
+    Args:
+        service: What is asked for.
+        to: Program of the other server.
+        special: Writes the senses that are more than a line there.
+        added: Writes what nothing was said of, and what holds there otherwise without a word.
+        words: How its options are written.
+    """
+    lost: dict[Note, None] = {}
+    made = Translation(_writable(service, words, lost), to, words, lost=list(lost))
+    for key in senses():
+        said = made.service.senses.get(key)
+        column = said.sense.columns.get(to) if said else None
+        if column is not None and not service.is_wsgi:
+            column = replace(column, **column.asgi)
+        if said is not None and column is not None and not special(made, said, column):
+            _carry(made, said, column)
+    added(made)
+    for was, known in service.gone:
+        instead = known.instead if service.is_wsgi else known.asgi or known.instead
+        made.lost.append(Note(was, instead))
+    made.same += [Note(was, "left out: it has no effect") for was in service.idle]
+    made.lost += [Note(was, UNKNOWN) for was in service.unknown]
+    made.lost += [Note(was, instead) for was, instead in service.extra]
+    made.hidden += _differences(service, to)
+    return made
+
+
+def _differences(service: Service, to: str) -> Iterator[Note]:
+    """Yield in what two servers differ though no option shows it."""
+    if not service.is_wsgi:
+        yield Note(f"an {service.interface.upper()} application", NOT_KNOWN)
+        return
+    for each in hidden():
+        before, after = each.does[service.program], each.does[to]
+        if before != after and each.unless not in service.senses:
+            yield Note(each.about, f"{before}; now {after}. Look at: {each.ask}")
+
+
+def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service:
+    """Return the same without the values that the language written cannot have: they are *lost*."""
+
+    def kept(value: Expression, was: str, *, number: bool = False) -> bool:
+        reason = NUL if "\0" in was else words.refused(value, number=number)
+        if reason:
+            lost[Note(was, reason)] = None
+        return not reason
+
+    reasons = [(each, each.lost or words.address(each)) for each in service.addresses]
+    lost |= {Note(each.was, why): None for each, why in reasons if why}
+    addresses = tuple(
+        each
+        for each, why in reasons
+        if not why and all(kept(part, each.was) for part in each.parts)
+    )
+    if not words.mixes_tls and any(each.tls for each in addresses):
+        plain = [each.was for each in addresses if not each.tls]
+        lost |= dict.fromkeys(Note(was, ONE_TLS) for was in plain)
+        addresses = tuple(each for each in addresses if each.tls)
+    said = {}
+    for key, each in service.senses.items():
+        number = each.sense.is_number
+        values = tuple(
+            value
+            for value in each.values
+            if kept(value, each.entry(value) if each.is_list else each.was, number=number)
+        )
+        if key == "pythonpath":
+            signs = words.folders + (GLOB if service.program == "uwsgi" else "")
+            other = [value for value in values if any(sign in str(value) for sign in signs)]
+            lost |= dict.fromkeys(Note(each.entry(value), OTHER_FOLDER) for value in other)
+            values = tuple(value for value in values if value not in other)
+        if values or not each.values:
+            said[key] = replace(each, values=values)
+    unclear = service.unclear | (service.senses.keys() - said.keys())
+    _set_variables(said, addresses, words, lost)
+    return replace(service, senses=said, addresses=addresses, unclear=unclear)
+
+
+def _set_variables(
+    said: dict[str, Said], addresses: tuple[Address, ...], words: Words, lost: dict[Note, None]
+) -> None:
+    """Leave out the environment variables that the server cannot be given: they are *lost*."""
+    every = said.pop("environment", None)
+    if every is None:
+        return
+    values = [value for each in said.values() for value in each.values]
+    values += [part for address in addresses for part in address.parts]
+    others = set[str]().union(*map(environment.reads, values)) if words.sets_first else None
+    reasons = [*environment.refused(every.values, words.variable, others)]
+    pairs = [*zip(every.values, reasons, strict=True)]
+    lost |= {Note(every.entry(value), reason): None for value, reason in pairs if reason}
+    if kept := tuple(value for value, reason in pairs if not reason):
+        said["environment"] = replace(every, values=kept)
+
+
+def _carry(made: Translation, said: Said, column: Spelling) -> None:
+    """Carry over one sense that is a line, a default, or lost."""
+    if said.sense.kind == "switch":
+        _carry_switch(made, said, column)
+    elif column.always:
+        made.same.append(Note(said.was, column.says or "not needed"))
+    elif column.lost:  # also of an option that has words of its own on each server
+        made.drop(said, column.lost)
+    elif column.names:
+        for value in said.values if said.is_list else (said.value,):
+            one = replace(said, was=said.entry(value)) if len(said.values) > 1 else said
+            made.write(one, column.names[0], *_adapted(value, column))
+
+
+def _carry_switch(made: Translation, said: Said, column: Spelling) -> None:
+    on_there = column.always or column.implied == "true"
+    if said.on and column.always:
+        if not said.implied:
+            made.same.append(Note(said.was, column.says or "not needed: it always does"))
+    elif said.on == on_there:
+        if not said.implied:
+            made.same.append(Note(said.was, "not needed: it is the default"))
+    elif said.on and column.names:
+        made.write(said, column.names[0], says=column.says)
+    elif not said.on and column.opposite:
+        made.write(said, column.opposite[0], says=column.says)
+    elif not said.on and column.names:
+        made.write(said, column.names[0], Expression.of(made.words.no), column.says)
+    elif not said.on and column.always:
+        made.changed.append(Note(said.was, f"{said.sense.means}: it always does there"))
+    elif said.on and column.lost:
+        made.drop(said, column.lost)
+
+
+def _adapted(value: Expression, column: Spelling) -> tuple[Expression, str]:
+    """Return a value in the unit and the bounds of the other server, and what that changes."""
+    if column.unit == "ms":
+        value = value.times(1000)
+    bounded = value.within(column.least, column.most)
+    says = column.says
+    if any(isinstance(each, Cpus) for each in value.parts):
+        says = f"{COUNTED}; {says}" if says else COUNTED
+    if bounded.number != value.number:
+        bound = "at least" if bounded.number == column.least else "at most"
+        told = f"it takes {bound} {bounded}, and {value} was asked for"
+        says = f"{told}; {says}" if says else told
+    return bounded, says

@@ -1,0 +1,267 @@
+"""Values of options, with what only the machine knows that will serve: variables, and its CPUs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from lab.config.configuration import Config
+from lab.config.spot import Setting
+from lab.config.words import LITERAL, with_literals
+
+SHELL = re.compile(r"\$\{([A-Za-z_]\w*)(?::?[-=]([^}]*))?\}|\$([A-Za-z_]\w*)", re.ASCII)
+NPROC = re.compile(r"\$\(nproc( --all)?\)")
+INI = re.compile(r"\$\(([A-Za-z_]\w*)\)", re.ASCII)
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+OF_CPUS = re.compile(r"%k|%\(%k\s*([*+])\s*(\d+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An environment variable of the machine that serves."""
+
+    name: str
+    default: str | None = None
+    times: int = 1
+    empty: bool = False
+    """Whether the default holds for an empty one, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cpus:
+    """The number of its CPUs, times a number, plus a number."""
+
+    times: int = 1
+    plus: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A value: pieces of text, variables, and numbers of CPUs."""
+
+    parts: tuple[str | Variable | Cpus, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Expression:
+        """Return the value that is nothing but a text."""
+        return cls((text,))
+
+    @property
+    def text(self) -> str | None:
+        """The text, None where the machine decides."""
+        whole = all(isinstance(each, str) for each in self.parts)
+        return "".join(map(str, self.parts)) if whole else None
+
+    @property
+    def number(self) -> int | None:
+        """The whole number that it is; None where it is none, or the machine decides."""
+        found = re.fullmatch(r"\s*(\d{1,15})(?:\.0*)?\s*", self.text or "")
+        return int(found[1]) if found else None
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether a variable of it is multiplied."""
+        return any(isinstance(each, Variable) and each.times != 1 for each in self.parts)
+
+    @property
+    def in_seconds(self) -> Expression:
+        """The same number of milliseconds in whole seconds, one at the least."""
+        return self if self.number is None else Expression.of(str(max(1, self.number // 1000)))
+
+    def times(self, factor: int) -> Expression:
+        """Return a number in a unit that is so many times smaller."""
+        if self.number is not None:
+            return Expression.of(str(self.number * factor))
+        return Expression(tuple(_times(each, factor) for each in self.parts))
+
+    def within(self, least: int, most: int) -> Expression:
+        """Return a number, or the bound that it is beyond; a bound of 0 is none."""
+        if self.number is None:
+            return self
+        bounded = max(least, self.number)
+        return Expression.of(str(min(bounded, most) if most else bounded))
+
+    def __str__(self) -> str:
+        """Return it for a reader, as in $PORT."""
+        return "".join(_for_reader(each) for each in self.parts)
+
+
+def _for_reader(part: str | Variable | Cpus) -> str:
+    if isinstance(part, Variable):
+        return f"${part.name}" + (f" x {part.times:,}" if part.times != 1 else "")
+    if isinstance(part, Cpus):
+        times = f" x {part.times}" if part.times != 1 else ""
+        return f"CPUs{times}" + (f" + {part.plus}" if part.plus else "")
+    return part
+
+
+def _times(part: str | Variable | Cpus, factor: int) -> str | Variable | Cpus:
+    if isinstance(part, Variable):
+        return replace(part, times=part.times * factor)
+    return part
+
+
+def _split(text: str, pattern: re.Pattern[str]) -> Iterator[str | Variable]:
+    at = 0
+    for found in pattern.finditer(text):
+        if found.start() > at:
+            yield text[at : found.start()]
+        groups = found.groups()
+        default = groups[1] if len(groups) > 1 else None
+        empty = default is not None and found[0].startswith(f"${{{groups[0]}:")
+        yield Variable(groups[0] or groups[-1], default, empty=empty)
+        at = found.end()
+    if at < len(text) or not text:
+        yield text[at:]
+
+
+def of_shell(setting: Setting) -> Expression:
+    """Return what stands in a command: variables, `$(nproc)`; in single quotes it is a text."""
+    text = setting.value if setting.raw == setting.value else with_literals(setting.raw)
+    if NPROC.fullmatch(text):
+        return Expression((Cpus(),))
+    parts = _split(text, SHELL)
+    return Expression(tuple(map(_with_dollars, parts)))
+
+
+def _with_dollars(part: str | Variable) -> str | Variable:
+    if isinstance(part, str):
+        return part.replace(LITERAL, "$")
+    default = part.default
+    return part if default is None else replace(part, default=default.replace(LITERAL, "$"))
+
+
+def of_ini(setting: Setting, config: Config) -> Expression:
+    """Return what stands in an ini: placeholders are replaced, variables that are unknown stay."""
+    written = _expanded(setting.raw, config)
+    if found := OF_CPUS.fullmatch(written.strip()):
+        number = int(found[2] or 1)
+        return Expression((Cpus(plus=number) if found[1] == "+" else Cpus(times=number),))
+    return Expression(tuple(_split(setting.value, INI)))
+
+
+def _expanded(raw: str, config: Config) -> str:
+    """Return *raw* with each %(name) in it as it is written where that is set."""
+    for _ in range(20):
+        found = re.search(r"%\(([\w.-]+)\)", raw)
+        said = config.first(found[1]) if found else None
+        if found is None or said is None or said.raw == raw:
+            break
+        raw = raw[: found.start()] + said.raw + raw[found.end() :]
+    return raw
+
+
+def of_python(source: str) -> Expression | None:
+    """
+    Return what an expression of Python's is, as far as it is a value that others can be told.
+
+    >>> print(of_python("int(os.getenv('N', '2'))"), of_python("cpu_count() * 2 + 1"), sep=", ")
+    $N, CPUs x 2 + 1
+    """
+    try:
+        node = ast.parse(source, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return _python(node)
+
+
+def of_list(source: str) -> list[tuple[str, Expression | None]]:
+    """
+    Return the entries of a list of Python's, each as it is written and as a value, None of what
+    only running it would tell; nothing of what is no list.
+
+    >>> [(text, str(value)) for text, value in of_list("['A=1', secret()]")]
+    [("'A=1'", 'A=1'), ('secret()', 'None')]
+    """
+    try:
+        node = ast.parse(source, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    entries = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+    return [(ast.unparse(each), _python(each)) for each in entries]
+
+
+def _python(node: ast.expr) -> Expression | None:
+    match node:
+        case ast.Constant(value=str() | int() | float() as value):
+            return Expression.of(str(value))
+        case ast.Call(func=ast.Name(id="int" | "str"), args=[inner]):
+            return _python(inner)
+        case ast.JoinedStr(values=values):
+            parts = [_python(each) for each in values]
+            known = [each.parts for each in parts if each is not None]
+            return Expression(sum(known, ())) if len(known) == len(parts) else None
+        case ast.FormattedValue(value=value):
+            return _python(value)
+        case ast.BoolOp(op=ast.Or(), values=[first, ast.Constant(value=other)]):
+            is_text = isinstance(other, str | int | float) and not isinstance(other, bool)
+            return _with_default(_python(first), str(other)) if is_text else None
+        case ast.Subscript(value=value, slice=ast.Constant(value=str(name))):
+            named = _is(value, "environ") and NAME.fullmatch(name)
+            return Expression((Variable(name),)) if named else None
+        case ast.Call(func=func, args=[ast.Constant(value=str(name)), *rest]):
+            default = [str(each.value) for each in rest if isinstance(each, ast.Constant)]
+            is_written = len(default) == len(rest)
+            named = is_written and _is(func, "getenv", "get") and NAME.fullmatch(name)
+            found = Variable(name, default[0] if default else None)
+            return Expression((found,)) if named else None
+        case ast.Call(func=func, args=[]) if _is(func, "cpu_count", "process_cpu_count"):
+            return Expression((Cpus(),))
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Add() as op, right=right):
+            adds = isinstance(op, ast.Add) and (_is_number(left) or _is_number(right))
+            return _combined(_python(left), op, _python(right), adds=adds)
+    return None
+
+
+def _is(node: ast.expr, *names: str) -> bool:
+    """Return whether *node* is a name, or an attribute of one, that is called so."""
+    return (isinstance(node, ast.Attribute) and node.attr in names) or (
+        isinstance(node, ast.Name) and node.id in names
+    )
+
+
+def _with_default(value: Expression | None, default: str) -> Expression | None:
+    match value:
+        case Expression(parts=(Variable() as variable,)):
+            return Expression((replace(variable, default=default, empty=True),))
+    return None
+
+
+def _is_number(node: ast.expr) -> bool:
+    """Return whether a term of a sum is a number, so that it is no part of a text."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return _is_number(left) or _is_number(right)
+        case ast.Call(func=ast.Name(id="int")):
+            return True
+    return isinstance(node, ast.Constant) and not isinstance(node.value, str)
+
+
+def _combined(
+    one: Expression | None, op: ast.operator, other: Expression | None, *, adds: bool
+) -> Expression | None:
+    if one is None or other is None:
+        return None
+    is_text = isinstance(op, ast.Add) and not adds and None in {one.number, other.number}
+    joined = Expression((*one.parts, *other.parts)) if is_text else None
+    if one.number is not None:
+        one, other = other, one
+    number = other.number
+    match one.parts:
+        case (Cpus() as cpus,) if number is not None:
+            if isinstance(op, ast.Add):
+                return Expression((replace(cpus, plus=cpus.plus + number),))
+            return Expression((Cpus(cpus.times * number, cpus.plus * number),))
+        case (Variable() as variable,) if number is not None and isinstance(op, ast.Mult):
+            return Expression((replace(variable, times=variable.times * number),))
+    return joined
+
+
+def mask_of(text: str) -> int | None:
+    """Return a mask of permissions as a number: also 0117 is octal."""
+    try:
+        return int(re.sub("^0(?=[0-7])", "0o", text), 0)
+    except ValueError:
+        return None

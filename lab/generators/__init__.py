@@ -1,1 +1,0 @@
-"""The programs that make the load, behind one protocol: `lab.model.parts.Generator`."""

@@ -1,1 +1,0 @@
-"""A run as it lies on disk, and the machine that it was made on."""

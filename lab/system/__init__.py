@@ -1,1 +1,0 @@
-"""What the lab takes from the operating system: programs, their environment, folders."""
