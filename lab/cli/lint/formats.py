@@ -13,6 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,12 @@ MOST_LINES = 10
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
+@lru_cache(maxsize=1024)
+def _from(here: str, path: Path) -> str:
+    """Return a path as it is named from a folder: thousands of findings have the same few."""
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A flaw, and the line that it is in."""
@@ -62,9 +69,7 @@ class Found:
     @property
     def file(self) -> str:
         """The file, as it is named from here, with forward slashes."""
-        path = self.flaw.spot.file
-        here = Path.cwd()
-        return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
+        return _from(os.getcwd(), self.flaw.spot.file)  # noqa: PTH109 - a path is made of it once
 
     @property
     def line(self) -> int:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 
-from lab.cli.migrate.script import AROUND, beside_command, check_certain
 from lab.config import servers
 from lab.config.command import is_command
 from lab.config.configuration import Config, Known
+from lab.config.granian.script import AROUND, beside_command, check_certain
 from lab.config.granian.server import GRANIAN, VARIABLE
 from lab.config.spot import Setting
 from lab.config.vocabulary.service import one_line

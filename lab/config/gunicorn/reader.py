@@ -180,6 +180,7 @@ def parsed(text: str) -> ast.Module:
         return ast.parse(text)
 
 
+@lru_cache(maxsize=8)
 def all_bindings(text: str) -> tuple[Binding, ...]:
     """Return what a module binds, and what its functions may bind when they are called."""
     return *bindings(text), *_from_functions(parsed(text))

@@ -10,9 +10,11 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import chain, groupby
 from pathlib import Path
 
 JSON = Path(__file__).with_name("options.json")
@@ -84,6 +86,17 @@ class OptionTable:
             for each in self.entries.values()
         }
 
+    @cached_property
+    def _by_length(self) -> dict[int, tuple[str, ...]]:
+        """Length -> the names that have it."""
+        names = sorted(self.entries, key=len)
+        return {length: tuple(group) for length, group in groupby(names, key=len)}
+
+    def of_length(self, least: int, most: int) -> tuple[str, ...]:
+        """Return the names that have so many letters."""
+        groups = (self._by_length.get(length, ()) for length in range(least, most + 1))
+        return tuple(chain.from_iterable(groups))
+
     def canonical(self, name: str) -> str:
         """Return one name for all spellings of an option: "processes" for "workers"."""
         return self._canonical.get(name, name)
@@ -111,11 +124,43 @@ class OptionTable:
         return _nearest(name, tuple(known))
 
 
+Letters = frozenset[tuple[str, int]]
+
+CLOSE = 0.8
+"""Share of the letters of two names that are alike where one may be meant by the other."""
+
+
 @lru_cache(maxsize=4096)
 def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     """Return the closest name; kept, because a file is judged again after each change."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+    if not name:
+        return None
+    letters, length = _letters(name), len(name)
+    least, most = length * CLOSE / (2 - CLOSE) - 1, length * (2 - CLOSE) / CLOSE + 1
+    # Few names have that many letters in common, which is a fifth of difflib's work to see.
+    alike = [
+        option
+        for option, size, has in _lettered(known)
+        if least < size < most and 2 * len(letters & has) / (size + length) >= CLOSE
+    ]
+    close = difflib.get_close_matches(name, alike, n=1, cutoff=CLOSE)
     return close[0] if close else None
+
+
+@lru_cache(maxsize=64)
+def _lettered(known: tuple[str, ...]) -> tuple[tuple[str, int, Letters], ...]:
+    """Return names with their lengths and letters."""
+    return tuple((name, len(name), _letters(name)) for name in known)
+
+
+def _letters(name: str) -> Letters:
+    """Return the letters of a name, each with how often it stood before."""
+    times = Counter[str]()
+    found = set()
+    for letter in name:
+        found.add((letter, times[letter]))
+        times[letter] += 1
+    return frozenset(found)
 
 
 NOTHING = OptionTable("", {})

@@ -87,11 +87,12 @@ def unknown(config: Case) -> Iterator[tuple[Setting, str]]:
     if is_command(config):
         return  # a command has no other names
     used, known = names_read(config), spellings()
+    names = frozenset(known.values())
     for setting in config.settings:
         name = setting.option
-        if name in known.values() or name in used or name.startswith("_"):
+        if name in names or name in used or name.startswith("_"):
             continue
-        close = "" if name in GONE else config.table.nearest(name, set(known.values()))
+        close = "" if name in GONE else config.table.nearest(name, names)
         meant = known.get(name, close)
         if meant is not None:
             yield setting, meant

@@ -85,9 +85,9 @@ class Written:
 
 
 def written(config: Case) -> Iterator[Written]:
-    """Yield the last value of each setting, of those that are no computed ones."""
+    """Yield the last value of each of gunicorn's settings, of those that are no computed ones."""
     for setting in config.settings:
-        if setting is config.last(setting.option):
+        if setting.option in carried()["settings"] and setting is config.last(setting.option):
             value = literal(setting.raw)
             if not isinstance(value, Computed):
                 yield Written(setting, value)

@@ -335,7 +335,7 @@ def _meant_option(config: Case, name: str) -> str | None:
     """Return the option that a name is a mistyped form of, or another word for."""
     spelt = name.lower().replace("_", "-")
     # A letter too many, too few or in the wrong place; `log-file` is no `log-filter`.
-    alike = (each for each in config.table.entries if abs(len(each) - len(spelt)) <= 1)
+    alike = config.table.of_length(len(spelt) - 1, len(spelt) + 1)
     return OTHERS[spelt] if spelt in OTHERS else config.table.nearest(spelt, alike)
 
 
