@@ -32,10 +32,10 @@ from lab.bench.trials.rates import CAPACITY_BLOCKS
 from lab.cli.options import Asked, Understood, application, understand
 from lab.cli.run import made
 from lab.errors import Interrupted, LabError, ProfileError, ResultsError, UsageError
+from lab.model.numbers import percent
 from lab.model.wording import counted
 from lab.model.workload import Workload
 from lab.report.edge import say
-from lab.report.numbers import percent
 
 RESULTS = Asked().results
 """Where runs are made, unless somebody says."""

@@ -11,10 +11,10 @@ from articles.claim import FIGURE, OUTCOMES, Claim, ClaimVerdict, Decision
 from lab.analysis.stats import CONFIDENCE
 from lab.analysis.warning import RunWarning
 from lab.model.comparison import Comparison, Estimate
+from lab.model.document import Cell, Document, Meaning, Table, printable, texts
+from lab.model.numbers import UNKNOWN, bounded, percent
 from lab.model.wording import counted
-from lab.report.numbers import UNKNOWN, bounded, percent
 from lab.report.summary_json import to_json
-from lab.report.tables import Cell, Document, Meaning, Table, printable, texts
 from lab.report.warnings import by_kind, example, told
 
 FORMAT = 2

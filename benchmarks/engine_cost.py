@@ -40,11 +40,11 @@ from lab.bench.load.ab import ab_command, parse_ab  # noqa: E402
 from lab.bench.load.process import EngineGenerator  # noqa: E402
 from lab.bench.load.tool import run_tool  # noqa: E402
 from lab.bench.servers.ports import free_port  # noqa: E402
+from lab.model.numbers import ratio  # noqa: E402
 from lab.model.plan import Load  # noqa: E402
 from lab.model.protocols import Endpoint  # noqa: E402
 from lab.model.request import Expectation  # noqa: E402
 from lab.model.workload import Workload  # noqa: E402
-from lab.report.numbers import ratio  # noqa: E402
 
 ROUNDS = 7
 CONNECTIONS = 32

@@ -15,8 +15,8 @@ from lab.bench.store.encoding import encode
 from lab.bench.trials.available import Installed, look_at_all, version_number
 from lab.errors import WorkloadError
 from lab.model.comparison import Estimate
+from lab.model.numbers import centre
 from lab.report.edge import page_width, say, say_json
-from lab.report.numbers import centre
 
 LADDER = "Ladder, each against the one above it"
 LINES = "Reference lines, what a server itself needs"

@@ -22,11 +22,11 @@ from lab.cli.options.decorators import FOLDER, offered
 from lab.cli.outputs import OUTPUT
 from lab.cli.types import NAME
 from lab.errors import UsageError
+from lab.model.document import Document
 from lab.report import across as across_report
 from lab.report import markdown, opening, summary_json
 from lab.report.edge import say, say_json
 from lab.report.sweep import WHOLE, documents
-from lab.report.tables import Document
 from lab.report.thresholds import lines
 
 RESULTS = click.option(

@@ -25,12 +25,12 @@ from lab.bench.trials.progress import Course
 from lab.model.comparison import Comparison, Departure
 from lab.model.measurement import Run, Trial
 from lab.model.metric import METRICS, shown
+from lab.model.numbers import UNKNOWN, quantity, ratio
 from lab.model.plan import CounterRun, Load, Plan, Role, Slot
 from lab.model.wording import counted
 from lab.report.causes import standing_of
 from lab.report.files import pages
 from lab.report.headline import ANOTHER
-from lab.report.numbers import UNKNOWN, quantity, ratio
 
 MEDIANS = {name: metric.live for name, metric in METRICS.items() if metric.live}
 RATIOS = {

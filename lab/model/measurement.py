@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, overload
 
-from lab.model.number import Amount, Count, Instant, Positive, Reading
+from lab.model.bounds import Amount, Count, Instant, Positive, Reading
 from lab.model.plan import CounterRun, Plan, Role, Slot
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lab.model.backing import BackingService
-from lab.model.number import Amount, Count, Number, Positive
+from lab.model.bounds import Amount, Count, Number, Positive
 from lab.model.profile import Profile
 from lab.model.workload import Workload
 

@@ -8,19 +8,12 @@ from lab.analysis.across import Across, Change
 from lab.analysis.comparable import DifferingKey
 from lab.analysis.judging import Judgement
 from lab.model.comparison import Estimate
+from lab.model.document import Cell, Document, Meaning, Table, texts
 from lab.model.metric import METRICS
+from lab.model.numbers import UNKNOWN, figure, ratio, share
 from lab.report.machine import machine_lines
-from lab.report.numbers import UNKNOWN, figure, ratio, share
 from lab.report.summary_json import to_json
-from lab.report.tables import (
-    MEANINGS,
-    Cell,
-    Document,
-    Meaning,
-    Table,
-    judgement_table,
-    texts,
-)
+from lab.report.tables import MEANINGS, judgement_table
 from lab.report.warnings import told
 
 FORMAT = 1

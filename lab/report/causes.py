@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lab.analysis.limits import Limit, NoEffect
 from lab.model.diagnosis import Diagnosis, Standing
 from lab.model.metric import METRICS
-from lab.report.numbers import ratio
+from lab.model.numbers import ratio
 
 UNEXPLAINED = "unexplained"
 

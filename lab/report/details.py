@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.analysis.summary import Summary
+from lab.model.document import Cell, Column, Meaning, Table
 from lab.model.metric import METRICS, Metric
 from lab.model.metric import shown as changes_of
+from lab.model.numbers import UNKNOWN, quantity, share
 from lab.model.plan import Role
-from lab.report.numbers import UNKNOWN, quantity, share
 from lab.report.plots.cores import PARTS, spent
 from lab.report.plots.percentiles import Curve
 from lab.report.plots.trials import Shown, shown
-from lab.report.tables import Cell, Column, Meaning, Table, number
+from lab.report.tables import number
 
 SHARES = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "99.9%": 0.999, "99.99%": 0.9999}
 

@@ -23,6 +23,7 @@ from lab.analysis.limits import Limit
 from lab.analysis.summary import Summary
 from lab.analysis.sweep import SweepConclusion
 from lab.bench.store.folder import FORMAT, RunHeader, encode_header, encode_trial
+from lab.model.document import Topic
 from lab.model.measurement import Window
 from lab.model.metric import METRICS
 from lab.model.nested import flatten
@@ -32,7 +33,7 @@ from lab.report import headline, opening, summary_json, sweep
 from lab.report.causes import UNEXPLAINED, also, ended, tested
 from lab.report.drawing import load_matplotlib
 from lab.report.palette import DARK, LIGHT, declarations
-from lab.report.tables import Topic, document
+from lab.report.tables import document
 
 INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")
 """The end of a ratio, which is not to be broken over two lines."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lab.analysis.sweep import RunConclusion
+from lab.model.document import Document, Table
 from lab.model.wording import visible, without_commands
 from lab.report.sweep import documents
-from lab.report.tables import Document, Table
 
 WARNING = "> **Warning:** "
 

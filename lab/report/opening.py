@@ -20,14 +20,15 @@ from lab.analysis.sweep import RunConclusion, SweepConclusion
 from lab.analysis.warning import Failing, NeverStarted, NothingCompared
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.model.diagnosis import Standing
+from lab.model.document import NOTHING, Cell, Column, Document, Table, printable, texts
 from lab.model.metric import METRICS
+from lab.model.numbers import bounded, figure
 from lab.model.wording import counted
 from lab.report import headline, sweep, tables
 from lab.report.causes import ended, profiles_of
 from lab.report.caveats import ONE_CORE, of_cores
-from lab.report.numbers import bounded, figure
 from lab.report.remarks import MORE, load_words, of_both, protocols
-from lab.report.tables import MEANINGS, NOTHING, Cell, Column, Document, Table, printable, texts
+from lab.report.tables import MEANINGS
 from lab.report.warnings import told
 
 STANDINGS = {

@@ -14,11 +14,11 @@ from lab.analysis.undecided import Outlook, Undecided
 from lab.model.comparison import at_limit
 from lab.model.measurement import Run
 from lab.model.metric import METRICS
+from lab.model.numbers import figure, levels, percent, share
 from lab.model.plan import SMALLEST, Plan
 from lab.model.wording import counted
 from lab.model.workload import Wire
 from lab.report.causes import inert_notes
-from lab.report.numbers import figure, levels, percent, share
 
 MORE = {
     More.ENGINE: "the lab's engine instead of ab",

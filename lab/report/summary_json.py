@@ -25,6 +25,7 @@ from lab.analysis.summary import Part, Row, Step, Tally
 from lab.analysis.sweep import RunConclusion
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Diagnosis
+from lab.model.document import printable
 from lab.model.metric import METRICS, Metric
 from lab.model.plan import CounterRun, Plan
 from lab.model.wording import in_json
@@ -32,7 +33,6 @@ from lab.report import thresholds
 from lab.report.headline import TRUSTED, Trusted
 from lab.report.machine import machine_lines
 from lab.report.remarks import notes
-from lab.report.tables import printable
 from lab.report.warnings import told
 
 FORMAT = 2

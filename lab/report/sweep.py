@@ -5,27 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lab.analysis.sweep import Differs, RunConclusion, SweepConclusion
+from lab.model.document import NOTHING, Cell, Column, Document, Table, printable, texts
 from lab.model.metric import METRICS
+from lab.model.numbers import bounded
 from lab.model.wording import counted
 from lab.report import tables
 from lab.report.machine import machine_lines, network_lines
-from lab.report.numbers import bounded
 from lab.report.palette import MOST_LINES
 from lab.report.remarks import around, order
-from lab.report.tables import (
-    NOTHING,
-    Cell,
-    Column,
-    Document,
-    Table,
-    footer,
-    judgement_cells,
-    printable,
-    ratio_cell,
-    texts,
-    value_cell,
-    with_content,
-)
+from lab.report.tables import footer, judgement_cells, ratio_cell, value_cell, with_content
 from lab.report.warnings import by_kind, example, told
 
 WHOLE = 3

@@ -1,110 +1,36 @@
-"""
-What a report says, once: as data, so that a terminal, Markdown and a page agree word for word.
-
-A renderer decides how a cell looks from its meaning, never what it says.
-"""
+"""The document of a run: its tables, and what stands around them."""
 
 from __future__ import annotations
 
-import enum
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.judging import Judged, Judgement
 from lab.analysis.limits import Limit
 from lab.analysis.summary import Part, Row, Step
 from lab.model.comparison import Comparison, Verdict
+from lab.model.document import (
+    NOTHING,
+    Cell,
+    Column,
+    Document,
+    Meaning,
+    Table,
+    Topic,
+    printable,
+    texts,
+)
 from lab.model.finding import Gate
 from lab.model.measurement import Run
 from lab.model.metric import METRICS
+from lab.model.numbers import UNKNOWN, figure, interval, judged, quantity, ratio, share
 from lab.model.plan import Plan
 from lab.report import headline
 from lab.report.causes import profiles_of, said, tested, trials_of
 from lab.report.machine import machine_lines, network_lines
-from lab.report.numbers import UNKNOWN, figure, interval, judged, quantity, ratio, share
 from lab.report.remarks import legend, notes, plan_line
 from lab.report.thresholds import why
 from lab.report.warnings import told
-
-COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-
-
-class Meaning(enum.StrEnum):
-    """What a cell means, for a renderer to colour."""
-
-    PLAIN = "plain"
-    GOOD = "good"
-    BAD = "bad"
-    WARNING = "warning"
-    MUTED = "muted"
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A printed value."""
-
-    text: str
-    meaning: Meaning = Meaning.PLAIN
-
-
-NOTHING = Cell(UNKNOWN, Meaning.MUTED)
-"""A value that is not known, or withheld."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column's header."""
-
-    title: str
-    unit: str = ""
-    number: bool = True
-    """Whether it is aligned to the right."""
-
-
-class Topic(enum.StrEnum):
-    """What a table tells of a run, for a renderer that gives it a place of its own."""
-
-    THRESHOLDS = "thresholds"
-    MEASURED = "measured"
-    PARTS = "parts"
-    LIMITS = "limits"
-    CHANGES = "changes"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows under a title."""
-
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    topic: Topic | None = None
-    """None for a table without such a place."""
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A report, from top to bottom."""
-
-    title: str
-    context: tuple[str, ...]
-    """The load and the plan, the machine, the versions."""
-    banners: tuple[str, ...]
-    tables: tuple[Table, ...]
-    notes: tuple[str, ...]
-    legend: tuple[str, ...]
-    footer: tuple[str, ...]
-    headline: str = ""
-    """What was found, in one sentence."""
-    commands: tuple[str, ...] = ()
-    """What to type next; a terminal breaks none of these lines."""
-
-
-def texts(titles: Iterable[str]) -> tuple[Column, ...]:
-    """Return the headers of columns that hold text."""
-    return tuple(Column(title, number=False) for title in titles)
 
 
 def number(value: float | None) -> Cell:
@@ -356,9 +282,3 @@ def judgement_cells(judgement: Judgement) -> tuple[Cell, ...]:
     """Return a limit, what is said to it, and why."""
     outcome = Cell(judgement.outcome, OUTCOMES[judgement.outcome])
     return Cell(judgement.threshold.text), outcome, Cell(f"{why(judgement)}.")
-
-
-def printable(lines: Iterable[str]) -> list[str]:
-    """Return *lines* without colours and other control characters, which a log may hold."""
-    plain = (COLOUR.sub("", line) for line in lines)
-    return ["".join(c if c.isprintable() else " " for c in text) for text in plain]

@@ -20,9 +20,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from lab.analysis.conclusion import Conclusion
+from lab.model.document import Column, Document, Meaning, Table
 from lab.report.console import Console
 from lab.report.edge import PIPED_WIDTH, cleaned
-from lab.report.tables import Column, Document, Meaning, Table, document
+from lab.report.tables import document
 
 GAP = 2
 """Columns between two of a table."""

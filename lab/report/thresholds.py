@@ -8,7 +8,7 @@ from lab.analysis.sweep import RunConclusion
 from lab.analysis.thresholds import PLANNED, Threshold
 from lab.model.comparison import Estimate
 from lab.model.metric import METRICS
-from lab.report.numbers import percent
+from lab.model.numbers import percent
 
 
 def lines(found: RunConclusion) -> tuple[str, ...]:

@@ -10,13 +10,14 @@ from lab.analysis.health import HEADLINE
 from lab.analysis.summary import Summary
 from lab.analysis.sweep import RunConclusion
 from lab.model.comparison import Verdict
+from lab.model.document import Cell, Table, printable, texts
 from lab.model.metric import METRICS
+from lab.model.numbers import bounded, quantity, share
 from lab.model.wording import counted
 from lab.report import opening
 from lab.report.markdown import escaped, render_table
-from lab.report.numbers import bounded, quantity, share
 from lab.report.remarks import load_words
-from lab.report.tables import Cell, Table, printable, ratio_cell, texts
+from lab.report.tables import ratio_cell
 from lab.report.warnings import told
 
 HEAD = "## Performance: new / old"

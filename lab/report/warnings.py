@@ -23,8 +23,8 @@ from lab.analysis.warning import (
 )
 from lab.model.comparison import Estimate
 from lab.model.metric import METRICS
+from lab.model.numbers import percent, share
 from lab.model.wording import counted
-from lab.report.numbers import percent, share
 
 STATUS = " Exit status 3 stands for this: measured, but noisier than wanted."
 

@@ -19,10 +19,10 @@ from lab.analysis.summary import summarise
 from lab.analysis.sweep import conclude_run
 from lab.analysis.thresholds import parse
 from lab.model.comparison import MayBe, Verdict
+from lab.model.numbers import ratio
 from lab.model.plan import Load
 from lab.report import across as across_report
 from lab.report import figures, headline, html_page, markdown, summary_json, svg, terminal
-from lab.report.numbers import ratio
 from lab.report.plots import forest
 from lab.report.thresholds import why
 from tests.kit import builders as make

@@ -12,11 +12,11 @@ import pytest
 from rich.text import Text
 
 from lab.cli.lint.formats import FORMATS
+from lab.model.document import Document
 from lab.model.wording import without_commands
 from lab.report import terminal
 from lab.report.console import Console
 from lab.report.edge import Edge
-from lab.report.tables import Document
 from tests.hygiene.test_edge import STORED, lab, write_site
 from tests.kit.lab_process import SMALL
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.model.comparison import Estimate
-from lab.report.numbers import figure, quantity, ratio, share
+from lab.model.numbers import figure, quantity, ratio, share
 
 
 @pytest.mark.parametrize(

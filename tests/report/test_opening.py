@@ -12,8 +12,8 @@ from lab.analysis.sweep import conclude_run
 from lab.bench.machine import project
 from lab.bench.store.folder import read_run
 from lab.model.comparison import MayBe
+from lab.model.numbers import figure
 from lab.report import opening, terminal
-from lab.report.numbers import figure
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
 

@@ -7,10 +7,11 @@ from lab.analysis.columns import MOST_PARTS
 from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
 from lab.analysis.sweep import conclude_run
+from lab.model.document import Topic
 from lab.model.measurement import Answers
 from lab.model.request import Expectation, Request
 from lab.report import html_page, markdown, summary_json
-from lab.report.tables import Topic, document
+from lab.report.tables import document
 from tests.kit import builders as make
 
 CART = Request("/cart", "POST", weight=1, expect=Expectation(302))

@@ -6,8 +6,8 @@ import re
 import pytest
 from rich.console import Console
 
+from lab.model.document import Cell, Column, Document, Table, texts
 from lab.report import terminal
-from lab.report.tables import Cell, Column, Document, Table, texts
 
 NAMES = ("max-worker-lifetime-delta", "processes-threads / max-worker-lifetime-delta")
 

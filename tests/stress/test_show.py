@@ -11,8 +11,8 @@ from lab.cli.stress.faults import FAULTS
 from lab.cli.stress.result import CONTROL, Counts, FaultOutcome, StressResult
 from lab.cli.stress.text import banners, cell, document, progress
 from lab.errors import ResultsError
+from lab.model.document import Meaning
 from lab.report import terminal
-from lab.report.tables import Meaning
 from tools.pages.proofs import stress_text
 
 from .conftest import CLEAN, outcome

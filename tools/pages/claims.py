@@ -10,9 +10,9 @@ import articles
 from articles import show
 from articles.claim import FIGURE, OUTCOMES, Article, Claim, ClaimVerdict
 from lab.errors import UsageError
+from lab.model.document import Cell, Table, texts
+from lab.model.numbers import UNKNOWN
 from lab.report import markdown
-from lab.report.numbers import UNKNOWN
-from lab.report.tables import Cell, Table, texts
 from tools.pages.files import names, swept
 
 LEDGER = (

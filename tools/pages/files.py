@@ -10,9 +10,9 @@ from lab.analysis.summary import Summary
 from lab.analysis.sweep import conclude_run
 from lab.bench.store.folder import read_run
 from lab.errors import ResultsError
+from lab.model.document import Document
 from lab.model.measurement import Run
 from lab.report import sweep
-from lab.report.tables import Document
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -21,9 +21,9 @@ from lab.analysis.summary import Summary
 from lab.analysis.undecided import levels as levels_of
 from lab.errors import ResultsError
 from lab.model.comparison import Comparison, Verdict
+from lab.model.numbers import bounded, figure, levels
 from lab.report.caveats import caveats
 from lab.report.headline import ANOTHER
-from lab.report.numbers import bounded, figure, levels
 from lab.report.palette import LIGHT
 from lab.report.plots.forest import BOUNDS, COLOURS, SAME, draw_ratio
 from lab.report.plots.layout import (

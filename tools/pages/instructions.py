@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from lab.model.document import Cell, Column, Table
 from lab.report import markdown
-from lab.report.tables import Cell, Column, Table
 from tools.pages.files import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results" / "instructions.json"

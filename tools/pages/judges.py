@@ -11,9 +11,10 @@ from benchmarks.judges.made import NAMES
 from benchmarks.judges.picture import MOODS, draw
 from lab.bench.store.folder import read_json
 from lab.errors import UsageError
-from lab.report import markdown, numbers
+from lab.model import numbers
+from lab.model.document import Cell, Column, Table
+from lab.report import markdown
 from lab.report.svg import Picture
-from lab.report.tables import Cell, Column, Table
 from tools.pages.results import RESULTS
 
 TOGETHER = "all"

@@ -20,11 +20,11 @@ from lab.config import servers
 from lab.config.difference import difference
 from lab.model.comparison import Comparison
 from lab.model.metric import METRICS, shown
+from lab.model.numbers import bounded, judged
 from lab.model.plan import Load
 from lab.model.profile import Profile
 from lab.model.workload import Workload
 from lab.report.headline import ANOTHER
-from lab.report.numbers import bounded, judged
 from tools.pages.files import DOCS, ROOT, names, swept, written
 from tools.pages.runs import mark
 

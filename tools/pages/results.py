@@ -11,7 +11,7 @@ from typing import Any
 
 from lab.analysis.stats import paired
 from lab.errors import UsageError
-from lab.report import numbers
+from lab.model import numbers
 from tools.pages.files import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results"

@@ -10,11 +10,12 @@ from lab.analysis.conclude import conclude
 from lab.analysis.machine import facts
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
+from lab.model import numbers
 from lab.model.comparison import Comparison, MayBe, Verdict
-from lab.report import markdown, numbers, remarks
+from lab.model.document import Document
+from lab.report import markdown, remarks
 from lab.report.causes import said
 from lab.report.machine import machine_lines
-from lab.report.tables import Document
 from tools.pages.files import RUNS, document, stored, summary
 
 WARNED = "(see the run's warning)"

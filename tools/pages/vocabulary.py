@@ -19,9 +19,9 @@ from lab.config.vocabulary.senses import (
 )
 from lab.config.vocabulary.translators import TRANSLATORS
 from lab.errors import UsageError
+from lab.model.document import Cell, Table, texts
+from lab.model.numbers import UNKNOWN
 from lab.report import markdown
-from lab.report.numbers import UNKNOWN
-from lab.report.tables import Cell, Table, texts
 
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "uwsgi": {name: entry.line for name, entry in uwsgi_options().entries.items()},

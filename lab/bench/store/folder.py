@@ -31,8 +31,8 @@ from lab.bench.store.encoding import builtins, decode, encode
 from lab.bench.store.flat import flat, nested
 from lab.bench.store.journal import header_problem, problems
 from lab.errors import ResultsError, ServerStartError, UsageError
+from lab.model.bounds import Count, Instant
 from lab.model.measurement import Run, Trial
-from lab.model.number import Count, Instant
 from lab.model.plan import Arm, CounterRun, Plan, Role, Slot
 
 FORMAT = 3

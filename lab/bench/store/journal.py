@@ -3,7 +3,7 @@ What a line of trials.ndjson cannot say: arithmetic and the run's own header for
 
 A file that was edited, merged or put together of two runs is still JSON of the right kind, and its
 figures would be averaged like any others. Only what can never be true is refused: a figure that is
-merely odd is for the gates, which show it. `lab.model.number` bounds single numbers.
+merely odd is for the gates, which show it. `lab.model.bounds` bounds single numbers.
 """
 
 from __future__ import annotations

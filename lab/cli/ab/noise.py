@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from lab.bench.trials.noise import MINUTES, MetricNoise, Sensitivity
 from lab.model.metric import METRICS
+from lab.model.numbers import share
 from lab.model.plan import Better
 from lab.model.wording import counted
-from lab.report.numbers import share
 
 
 def lines(found: Sensitivity) -> Iterator[str]:

@@ -23,12 +23,13 @@ from lab.cli.stress.run import Wishes, arms_of, stress
 from lab.cli.stress.text import banners, cell, felt, notes
 from lab.errors import MissingError, UsageError
 from lab.model.comparison import Verdict
+from lab.model.document import Meaning
 from lab.model.metric import METRICS
 from lab.model.wording import in_a_line
 from lab.model.workload import Workload
 from lab.report.console import Console
 from lab.report.edge import say
-from lab.report.tables import Meaning, ratio_cell, value_cell
+from lab.report.tables import ratio_cell, value_cell
 from lab.report.warnings import told
 
 METRICS_SHOWN = ("throughput", "cpu", "p99", "memory")

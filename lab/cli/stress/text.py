@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from lab.cli.stress.counting import LATE
 from lab.cli.stress.result import CONTROL, Counts, FaultOutcome, StressResult
+from lab.model.document import Cell, Column, Document, Meaning, Table
+from lab.model.numbers import count, figure
 from lab.model.wording import counted
 from lab.report.machine import environment_lines
-from lab.report.numbers import count, figure
-from lab.report.tables import Cell, Column, Document, Meaning, Table
 
 
 def document(result: StressResult) -> Document:

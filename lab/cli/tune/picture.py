@@ -14,8 +14,8 @@ from matplotlib.ticker import NullFormatter, NullLocator
 
 from lab.cli.tune.measure import Attempt
 from lab.cli.tune.result import Tuned
+from lab.model.numbers import figure
 from lab.report import svg as form
-from lab.report.numbers import figure
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import SMALL, WIDTH, head, head_height, mark, panel, paper
 from lab.report.svg import Picture

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from lab.cli.tune.climb import BACK
 from lab.cli.tune.measure import Attempt
 from lab.cli.tune.result import Elsewhere, Tuned
+from lab.model.document import Cell, Table, texts
+from lab.model.numbers import figure
 from lab.model.wording import counted
 from lab.report.markdown import escaped, render_table
-from lab.report.numbers import figure
-from lab.report.tables import Cell, Table, texts
 
 UNCLAIMED = (
     "What the races saw of each change. None of it is claimed: the proof has trials of its own."

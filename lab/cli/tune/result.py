@@ -16,9 +16,9 @@ from lab.config.command import alone, is_command
 from lab.config.steps import Drop, Rename, Step
 from lab.model.comparison import Comparison, Verdict
 from lab.model.metric import METRICS
+from lab.model.numbers import bounded, quantity, ratio, share
 from lab.model.plan import Better
 from lab.model.wording import counted, in_a_line
-from lab.report.numbers import bounded, quantity, ratio, share
 
 BETTER, AS_GOOD, UNTOLD = 0, 4, 3
 """Exit statuses: proven, as good as can be told, too noisy to tell."""

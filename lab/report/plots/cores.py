@@ -13,9 +13,9 @@ from matplotlib.patches import Patch
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.summary import Summary
 from lab.model.measurement import Run, Trial
+from lab.model.numbers import figure
 from lab.model.wording import visible
 from lab.report.caveats import caveats
-from lab.report.numbers import figure
 from lab.report.palette import LIGHT, ON_DARK_PART
 from lab.report.plots.layout import (
     SMALL,

@@ -22,10 +22,10 @@ from lab.analysis.conclusion import Conclusion
 from lab.analysis.summary import Step, Summary
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.metric import METRICS
+from lab.model.numbers import bounded, figure, levels, share
 from lab.model.plan import Better
 from lab.report.caveats import caveats
 from lab.report.headline import ANOTHER
-from lab.report.numbers import bounded, figure, levels, share
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import (
     MUTED,

@@ -21,8 +21,8 @@ from lab.analysis.metrics import merged_latency, quantiles
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Step, Summary
 from lab.model.diagnosis import Standing
+from lab.model.numbers import figure
 from lab.report.caveats import caveats
-from lab.report.numbers import figure
 from lab.report.palette import LIGHT, MOST_LINES
 from lab.report.plots.layout import (
     STYLES,

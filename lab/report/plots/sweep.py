@@ -21,8 +21,8 @@ from matplotlib.axes import Axes
 from lab.analysis.sweep import SweepConclusion
 from lab.analysis.sweep_values import Measured, order_of, reading
 from lab.model.metric import METRICS
+from lab.model.numbers import quantity
 from lab.report.caveats import caveats_of_sweep
-from lab.report.numbers import quantity
 from lab.report.palette import LIGHT, MOST_LINES
 from lab.report.plots.layout import (
     MUTED,

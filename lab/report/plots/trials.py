@@ -21,9 +21,9 @@ from lab.analysis.summary import Summary
 from lab.model.measurement import Trial
 from lab.model.metric import METRICS
 from lab.model.metric import shown as changes_of
+from lab.model.numbers import figure
 from lab.model.plan import Role
 from lab.report.caveats import caveats
-from lab.report.numbers import figure
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import (
     MUTED,
