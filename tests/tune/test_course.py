@@ -117,8 +117,16 @@ def tune(tmp_path):
         def conducted(prepared, options, files):
             return conduct.conduct(prepared, options, Engine(), Silent(), files)
 
-        work = {ground.program: application(asked)}, minutes, conducted, nothing, state
-        made = Measurer({ground.program: ground}, goal, options, *work)
+        made = Measurer(
+            grounds={ground.program: ground},
+            goal=goal,
+            options=options,
+            workloads={ground.program: application(asked)},
+            minutes=minutes,
+            conducted=conducted,
+            files=nothing,
+            state=state,
+        )
         facts = Facts(cores, 64, threads=threads)
         search = Search(made, facts, lambda _: True, frozenset(), minimal, lambda _: None)
         return search.found()

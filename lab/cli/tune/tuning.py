@@ -109,8 +109,16 @@ def tuned(tuning: Tuning) -> Tuned:
     grounds |= {each: other.ground for each, other in others.items()}
     workloads |= {each: other.workload for each, other in others.items()}
     options = replace(options, seed=state.seed)
-    work = workloads, tuning.minutes, _conducted, files, state
-    measurer = Measurer(grounds, tuning.goal, options, *work)
+    measurer = Measurer(
+        grounds=grounds,
+        goal=tuning.goal,
+        options=options,
+        workloads=workloads,
+        minutes=tuning.minutes,
+        conducted=_conducted,
+        files=files,
+        state=state,
+    )
     fixed = frozenset({*tuning.without, *_fixed(measurer, tuning)})
     allowed = partial(_allowed, tuning, grounds)
     told = partial(_tell, tuning, measurer)
@@ -168,8 +176,15 @@ def _other(tuning: Tuning, program: str, own: Ground, asked: Asked, folder: Path
         file = read(str(path), known)
     ground = ground_of(name, read(name, known), own.cpus, file)
     lost, changed = (len(made.lists[name]) for name in ("lost", "means something else"))
-    files = made.file, made.environment_file, made.environment
-    return Other(Elsewhere(program, *files, lost, changed), ground, application(theirs))
+    elsewhere = Elsewhere(
+        program=program,
+        file=made.file,
+        environment_file=made.environment_file,
+        environment=made.environment,
+        lost=lost,
+        changed=changed,
+    )
+    return Other(elsewhere, ground, application(theirs))
 
 
 def _facts(tuning: Tuning, measurer: Measurer) -> Facts:

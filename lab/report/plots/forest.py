@@ -129,9 +129,15 @@ def _rows(summary: Summary, name: str) -> list[_Row]:
     for step in summary.steps:
         # A first step would be drawn twice.
         baseline = None if step.before == first else step.baseline.get(name)
-        differs = step.other_than_before, step.other_than_baseline
         rows.append(
-            _Row(step.profile, _below(step, above), step.step.get(name), baseline, *differs)
+            _Row(
+                label=step.profile,
+                below=_below(step, above),
+                step=step.step.get(name),
+                baseline=baseline,
+                step_differs=step.other_than_before,
+                baseline_differs=step.other_than_baseline,
+            )
         )
         above = step.profile
     return rows
