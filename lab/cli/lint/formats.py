@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -242,6 +241,8 @@ def _cell(said: str) -> str:
 
 def sarif(found: Sequence[Found], _: Sequence[Found] = ()) -> str:
     """Return a log with one run, in which the rules that found something are described."""
+    from importlib.metadata import version  # noqa: PLC0415 - slow, and for SARIF alone
+
     codes = sorted({each.flaw.code for each in found})
     driver = {
         "name": "lab lint",

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
-import yaml
-
 from lab.config.files import DEEPEST, UnreadableError, check_nesting
 
 UTF_8 = frozenset({"utf-8", "us-ascii", "ascii"})
@@ -58,26 +56,26 @@ def yaml_options(text: str, section: str) -> Iterator[Pair]:
     lists: list[bool] = []  # whether each collection that is open is a list
     key: str | None = None
     inside = 0  # how many of them were open where the section began; 0 outside
-    for event, line in _yaml_events(text):
+    for kind, value, line in _yaml_events(text):
         in_list = bool(lists) and lists[-1]
         if len(lists) > DEEPEST:
             raise FormError("is too deeply nested", line)
-        if isinstance(event, yaml.MappingStartEvent):
+        if kind in ("mapping", "mapping in braces"):
             lists.append(False)
-            if key == section and len(lists) == 2 and not event.flow_style:
+            if key == section and len(lists) == 2 and kind == "mapping":
                 inside = len(lists)
             key = None
-        elif isinstance(event, yaml.SequenceStartEvent):
+        elif kind == "list":
             lists.append(True)
-        elif isinstance(event, yaml.CollectionEndEvent):
+        elif kind == "end":
             inside = 0 if len(lists) == inside else inside
             lists.pop()
             key = None
-        elif isinstance(event, yaml.ScalarEvent) and key is None and not in_list:
-            key = event.value
-        elif isinstance(event, yaml.ScalarEvent):
+        elif key is None and not in_list:
+            key = value
+        else:
             if inside and key is not None:
-                yield Pair(key, event.value, line)
+                yield Pair(key, value, line)
             key = key if in_list else None
 
 
@@ -107,14 +105,28 @@ def yaml_lines(text: str, section: str) -> Iterator[Pair]:
         yield Pair(name.rstrip(" \t"), value[0].strip(" \t\r"), number)
 
 
-def _yaml_events(text: str) -> Iterator[tuple[yaml.Event, int]]:
-    """Yield what a parser of YAML sees, one thing after the other, and its line."""
+def _yaml_events(text: str) -> Iterator[tuple[str, str, int]]:
+    """
+    Yield what a parser of YAML sees, one thing after the other.
+
+    Yields:
+        Kind ("mapping", "mapping in braces", "list", "end", "scalar"), text of a scalar, line.
+    """
+    import yaml  # noqa: PLC0415 - slow, and for YAML alone
+
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             line = 0 if event.start_mark is None else event.start_mark.line + 1
             if isinstance(event, yaml.AliasEvent):
                 raise FormError("has an alias (*), which uWSGI does not read", line)
-            yield event, line
+            if isinstance(event, yaml.MappingStartEvent):
+                yield "mapping in braces" if event.flow_style else "mapping", "", line
+            elif isinstance(event, yaml.SequenceStartEvent):
+                yield "list", "", line
+            elif isinstance(event, yaml.CollectionEndEvent):
+                yield "end", "", line
+            elif isinstance(event, yaml.ScalarEvent):
+                yield "scalar", event.value, line
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
