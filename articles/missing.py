@@ -29,8 +29,9 @@ from lab.bench.trials.available import look_at_all, unserved
 from lab.bench.trials.conduct import prepare, repeatable
 from lab.bench.trials.plan import estimate
 from lab.bench.trials.rates import CAPACITY_BLOCKS
-from lab.cli.options import Asked, Understood, application, understand
-from lab.cli.run import made
+from lab.cli.options.execution import Understood, application, understand
+from lab.cli.options.table import Asked
+from lab.cli.run.comparison import made
 from lab.errors import Interrupted, LabError, ProfileError, ResultsError, UsageError
 from lab.model.numbers import percent
 from lab.model.wording import counted

@@ -13,7 +13,8 @@ from lab.bench.trials.available import available, look, look_at_all
 from lab.bench.trials.conduct import Options, prepare
 from lab.bench.trials.plan import app_of, arm_of
 from lab.bench.workloads import read, workload
-from lab.cli.options import Asked, application
+from lab.cli.options.execution import application
+from lab.cli.options.table import Asked
 from lab.errors import UsageError
 from lab.model.plan import Load
 from lab.model.request import Expectation

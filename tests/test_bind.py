@@ -12,7 +12,8 @@ from lab.bench.trials import hosts
 from lab.bench.trials.announcement import announcement
 from lab.bench.trials.conduct import Options, prepare
 from lab.bench.workloads import workload
-from lab.cli.options import Asked, application
+from lab.cli.options.execution import application
+from lab.cli.options.table import Asked
 from lab.errors import ProfileError, UsageError
 from lab.model.runtime import LOOPBACK
 from tests.kit.lab_process import ROOT, SMALL, compare, run, trials

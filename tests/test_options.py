@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from lab.bench import profiles
-from lab.cli.options import OPTIONS, Asked, application, understand
-from lab.cli.run import run_command
+from lab.cli.options.execution import application, understand
+from lab.cli.options.table import OPTIONS, Asked
+from lab.cli.run.command import run_command
 from lab.errors import UsageError
 from tests.kit.golden import check_golden
 from tests.kit.lab_process import ROOT, environment, run

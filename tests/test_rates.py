@@ -19,7 +19,7 @@ from lab.bench.trials.conduct import Outcome
 from lab.bench.trials.plan import arm_of
 from lab.bench.trials.rates import Rate, capacity, parse_rates
 from lab.bench.trials.runner import run
-from lab.cli.run import run_command
+from lab.cli.run.command import run_command
 from lab.errors import UnmeasuredError, UsageError
 from lab.model.plan import Role
 from lab.report import summary_json
@@ -93,7 +93,7 @@ def test_what_no_open_loop_can_do_is_refused_before_its_capacity_is_measured(
     monkeypatch, arguments, problem
 ):
     """A run of minutes would come first."""
-    monkeypatch.setattr("lab.cli.run.conduct", pytest.fail)
+    monkeypatch.setattr("lab.cli.run.comparison.conduct", pytest.fail)
     with pytest.raises(UsageError, match=re.escape(problem)):
         run_command.main(["baseline", "tuned", *arguments], standalone_mode=False)
 
@@ -108,7 +108,7 @@ def test_several_rates_print_one_json_document(monkeypatch, capsys, rates):
     )
     monkeypatch.setattr("lab.cli.options.execution.announcement", lambda _: ())
     found = RunConclusion((conclude(summary),) * len(rates.split(",")), None)
-    monkeypatch.setattr("lab.cli.run.conduct", lambda *_: Outcome(Path("x"), found))
+    monkeypatch.setattr("lab.cli.run.comparison.conduct", lambda *_: Outcome(Path("x"), found))
     run_command.main(["--rate", rates, "--json"], standalone_mode=False)
     printed = json.loads(capsys.readouterr().out)
     assert [each["run"] for each in (printed if "," in rates else [printed])] == [

@@ -18,7 +18,7 @@ from lab.bench.machine.runtime import (
 from lab.bench.profiles.resolve import read_options
 from lab.bench.store.encoding import decode, encode
 from lab.bench.trials.available import look
-from lab.cli.options import runtime
+from lab.cli.options.runtime import runtime
 from lab.errors import MissingError, UsageError
 from lab.model.runtime import OURS, Runtime, Variables
 from tests.kit import builders as make

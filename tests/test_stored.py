@@ -18,13 +18,13 @@ from lab.analysis.sweep import conclude_run
 from lab.analysis.sweep_values import exit_code
 from lab.bench import profiles
 from lab.bench.store.folder import read_json
-from lab.bench.trials.conduct import DEFAULT
 from lab.config.scale import scaled
 from lab.errors import ProfileError
 from lab.model.comparison import Verdict
 from lab.model.digest import digest_of
 from lab.model.metric import METRICS
 from lab.model.plan import Role
+from lab.model.sizes import DEFAULT
 from lab.report import markdown, summary_json, sweep
 from tests.kit.lab_process import ROOT
 from tools.pages import directives, figures, files

@@ -23,9 +23,10 @@ from lab.bench.trials.plan import arm_of
 from lab.bench.trials.sweep import Sweep, parse_sweep
 from lab.bench.workloads import workload
 from lab.bench.workloads.question import Question
-from lab.cli.options import Asked, application, understand
+from lab.cli.options.execution import application, understand
+from lab.cli.options.table import Asked
 from lab.cli.report import report_command
-from lab.cli.run import run_command
+from lab.cli.run.command import run_command
 from lab.config.scale import scaled
 from lab.errors import UsageError
 from lab.model.measurement import Failure
@@ -111,7 +112,7 @@ def test_what_is_no_sweep_is_refused_with_an_example(text, problem):
 )
 def test_a_sweep_that_contradicts_another_option_is_refused(monkeypatch, arguments, problem):
     """In one line, and before anything starts."""
-    monkeypatch.setattr("lab.cli.run.conduct", pytest.fail)
+    monkeypatch.setattr("lab.cli.run.comparison.conduct", pytest.fail)
     words = [arguments] if isinstance(arguments, str) else arguments
     with pytest.raises(UsageError, match=re.escape(problem)):
         run_command.main(["tuned", "--sweep", *words], standalone_mode=False)

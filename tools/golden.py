@@ -9,7 +9,7 @@ OLD and NEW are commits; NEW may be `.` for the work tree as it is. The inputs a
 FOLDER are inputs, too: of uWSGI (*.ini), gunicorn (*.conf.py) and granian (*granian.sh). Prints the
 differences, and ends with 1 where there are any. It takes two minutes.
 
-All commands of a commit run in one process, with this checkout's .venv. `tests/test_golden.py`
+The commands of a commit run in one process, with this checkout's .venv. `tests/test_golden.py`
 holds the outputs of the work tree against stored digests; without those of `lab tune`, which depend
 on the machine.
 """
@@ -40,13 +40,17 @@ FORMS = {
     "json": ["--json"],
     "html": ["--html", "golden.html"],
 }
+SCREENS = ("first", "full")
+"""The forms in which a terminal shows a run."""
+
 TARGETS = {".ini": "uwsgi", ".py": "gunicorn", ".sh": "granian"}
 """Ending of a configuration -> its server."""
 
 WRITE = f"""
 import runpy, sys
 from pathlib import Path
-runpy.run_path({__file__!r})["write"](*map(Path, sys.argv[1:]))
+tree, to, group, *folders = sys.argv[1:]
+runpy.run_path({__file__!r})["write"](Path(tree), Path(to), group, *map(Path, folders))
 """
 """Writes the outputs of a commit, whose tree is first on the path, by this module."""
 
@@ -135,12 +139,29 @@ def output(folder: Path, words: list[str]) -> str:
     return f"$ lab {' '.join(words)}\n{text}exit status {status}\n"
 
 
-def write(tree: Path, to: Path, *folders: Path) -> None:
-    """Write the outputs of all `cases` to the folder *to*."""
-    for name, where, words in cases(tree, list(folders)):
-        path = to / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(output(where, words), encoding="utf-8")
+def write(tree: Path, to: Path, group: str, *folders: Path) -> None:
+    """
+    Write outputs to the folder *to*.
+
+    Args:
+        tree: As in `cases`.
+        to: It may not exist yet.
+        group: "help", "report", "lint", "migrate" or "tune"; of a report, what a terminal shows.
+            Empty for all.
+        folders: As in `cases`.
+    """
+    for name, where, words in cases(tree, list(folders), SCREENS if group else FORMS):
+        if name.startswith(group):
+            path = to / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(output(where, words), encoding="utf-8")
+
+
+def started(tree: Path, to: Path, group: str, *folders: Path) -> subprocess.Popen[bytes]:
+    """Start a process that writes the outputs of a checkout, as `write` does."""
+    words = [str(tree), str(to), group, *map(str, folders)]
+    environment = os.environ | ENVIRONMENT | {"PYTHONPATH": str(tree)}
+    return subprocess.Popen([sys.executable, "-P", "-c", WRITE, *words], env=environment)
 
 
 def compare(commits: tuple[str, str], corpus: list[Path]) -> int:
@@ -155,10 +176,7 @@ def compare(commits: tuple[str, str], corpus: list[Path]) -> int:
                 tree.mkdir(parents=True)
                 archive = subprocess.check_output(["git", "archive", commit], cwd=ROOT)
                 subprocess.run(["tar", "-x", "-C", str(tree)], input=archive, check=True)
-            words = [str(tree), str(folder / side), str(folder / "examples"), *map(str, corpus)]
-            environment = os.environ | ENVIRONMENT | {"PYTHONPATH": str(tree)}
-            process = subprocess.Popen([sys.executable, "-P", "-c", WRITE, *words], env=environment)
-            processes.append(process)
+            processes.append(started(tree, folder / side, "", folder / "examples", *corpus))
         statuses = [process.wait() for process in processes]
         if any(statuses):
             return 2

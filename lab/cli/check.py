@@ -11,16 +11,17 @@ from rich.text import Text
 
 from lab.bench.store import fitness
 from lab.bench.store.encoding import encode
-from lab.bench.trials.conduct import DEFAULT
 from lab.bench.trials.minutes import least_minutes
 from lab.bench.trials.noise import sensitivity
 from lab.bench.trials.plan import OVERHEAD
 from lab.cli.ab.noise import lines
-from lab.cli.options import Asked, understand
 from lab.cli.options.decorators import each_of
-from lab.cli.run import made
+from lab.cli.options.execution import understand
+from lab.cli.options.table import Asked
+from lab.cli.run.comparison import made
 from lab.cli.types import duration
 from lab.errors import UsageError
+from lab.model.sizes import DEFAULT
 from lab.report.console import Console
 from lab.report.edge import say, say_json
 from lab.report.terminal import columns

@@ -107,7 +107,7 @@ COMMANDS = {
     "list": "listing",
     "migrate": "migrate.command",
     "report": "report",
-    "run": "run",
+    "run": "run.command",
     "show": "show",
     "stress": "stress.command",
     "tune": "tune.command",

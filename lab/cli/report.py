@@ -18,7 +18,7 @@ from lab.analysis.summary import Summary
 from lab.analysis.sweep import RunConclusion, conclude_run
 from lab.analysis.thresholds import check, parse
 from lab.bench.store.folder import find_run, read_run, write_text
-from lab.cli.options.decorators import FOLDER, offered
+from lab.cli.options.decorators import FOLDER, FULL, offered
 from lab.cli.outputs import OUTPUT
 from lab.cli.types import NAME
 from lab.errors import UsageError
@@ -36,7 +36,6 @@ RESULTS = click.option(
     help="Where runs are looked for.",
 )
 MARKDOWN = click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
-FULL = click.option("--full", is_flag=True, help="Print the whole report: every table and note.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

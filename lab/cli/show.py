@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from lab.bench import profiles
-from lab.cli.options import runtime, with_copy
 from lab.cli.options.decorators import offered
+from lab.cli.options.runtime import runtime, with_copy
 from lab.cli.types import NAME
 from lab.report.edge import say
 

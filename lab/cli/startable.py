@@ -14,8 +14,9 @@ from lab.bench.machine import temporary
 from lab.bench.machine.runtime import runtime_of
 from lab.bench.trials.available import look
 from lab.cli.migrate.migration import Migrated
-from lab.cli.options import Asked, application
+from lab.cli.options.execution import application
 from lab.cli.options.runtime import SET_BY_THE_LAB
+from lab.cli.options.table import Asked
 from lab.config.command import is_command
 from lab.errors import ProfileError
 

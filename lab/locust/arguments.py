@@ -23,7 +23,9 @@ from lab.analysis.thresholds import check
 from lab.bench import profiles
 from lab.bench.trials.available import available
 from lab.bench.trials.rates import check_units
-from lab.cli.options import OPTIONS, Asked, Kind, Option, application, understand
+from lab.cli.options.execution import application, understand
+from lab.cli.options.option import Kind, Option
+from lab.cli.options.table import OPTIONS, Asked
 from lab.errors import UsageError
 from lab.locust.running import running_server
 

@@ -19,7 +19,7 @@ from lab.bench.load.codec import decode_window
 from lab.bench.load.process import longest_count
 from lab.bench.load.setup import Setup
 from lab.bench.trials.hosts import location
-from lab.cli.options import CLIENTS
+from lab.cli.options.table import CLIENTS
 from lab.errors import GeneratorError, UsageError, WorkersChangedError
 from lab.locust.crew import ANSWER, ORDER, Answer
 from lab.model.measurement import Window

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 from lab.bench.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.bench.servers.readiness import describe, satisfies
 from lab.bench.trials.replies import REPLIES, settled
-from lab.cli.options import Asked, of_running_server
+from lab.cli.options.execution import of_running_server
+from lab.cli.options.table import Asked
 from lab.errors import UsageError
 from lab.model.protocols import Endpoint
 from lab.model.request import HOST, Request

@@ -22,9 +22,10 @@ from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 
 from lab.bench.trials.announcement import varying
-from lab.bench.trials.conduct import SUSTAINED, Options, Outcome, Prepared, conduct
+from lab.bench.trials.conduct import Options, Outcome, Prepared, conduct
 from lab.bench.trials.rates import Rate
-from lab.cli.options import Asked, Understood, carry_out, understand
+from lab.cli.options.execution import Understood, carry_out, understand
+from lab.cli.options.table import Asked
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
@@ -39,6 +40,7 @@ from lab.model.finding import Finding
 from lab.model.measurement import Trial
 from lab.model.plan import CounterRun, Plan, Slot
 from lab.model.runtime import LOOPBACK
+from lab.model.sizes import SUSTAINED
 from lab.model.wording import visible
 from lab.report import terminal
 from lab.report.console import Console

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from lab.bench.trials.conduct import prepare
-from lab.cli.options import Asked, application, carry_out, understand
+from lab.cli.options.execution import application, carry_out, understand
+from lab.cli.options.table import Asked
 from lab.errors import UsageError
 from lab.model.workload import Transport, Wire
 from tests.kit.lab_process import SITES, SMALL, run

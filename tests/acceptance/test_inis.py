@@ -12,7 +12,8 @@ from lab.bench.servers.fetch import fetch
 from lab.bench.trials.conduct import prepare
 from lab.bench.trials.replies import try_out
 from lab.cli import main
-from lab.cli.options import Asked, application, understand
+from lab.cli.options.execution import application, understand
+from lab.cli.options.table import Asked
 from tests.kit.lab_process import ROOT
 
 INIS = ROOT / "tests" / "inis"

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from lab.bench import profiles
-from lab.cli.options import OPTIONS
+from lab.cli.options.table import OPTIONS
 from tests.deploy.conftest import last_stage, manifests
 from tests.kit.lab_process import ROOT
 

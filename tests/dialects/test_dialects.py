@@ -20,7 +20,7 @@ HINTS = {
     "lab/analysis/comparable.py",  # distributions
     "lab/analysis/gates/replies.py",  # where a gate has its reason from
     "lab/cli/lint/command.py",
-    "lab/cli/run.py",
+    "lab/cli/run/command.py",
     "lab/lint/lint.py",
     "lab/bench/profiles/catalogue.py",
     "lab/bench/store/fitness.py",  # distributions, and how to install them

@@ -9,7 +9,7 @@ from lab.cli.migrate import measure
 from lab.cli.migrate.measure import Trying
 from lab.cli.migrate.migration import HIDDEN, migrated
 from lab.cli.migrate.text import FORMS
-from lab.cli.options import Asked
+from lab.cli.options.table import Asked
 from tests.kit.client import served
 from tests.kit.lab_process import BIN, run, until
 from tests.migrate.servers import begun

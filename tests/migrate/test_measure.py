@@ -12,7 +12,7 @@ import pytest
 from lab.cli.migrate import measure
 from lab.cli.migrate.measure import Trying
 from lab.cli.migrate.migration import migrated
-from lab.cli.options import Asked
+from lab.cli.options.table import Asked
 from lab.errors import MissingError, ServerStartError, UsageError
 from tests.kit.lab_process import ROOT, run
 

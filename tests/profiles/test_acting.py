@@ -14,7 +14,8 @@ import pytest
 from lab.bench import profiles
 from lab.bench.profiles.resolve import read_options
 from lab.bench.trials.conduct import prepare
-from lab.cli.options import Asked, application, understand
+from lab.cli.options.execution import application, understand
+from lab.cli.options.table import Asked
 from lab.config.configuration import Known
 from lab.config.uwsgi import flat
 from lab.config.uwsgi.actions import acting

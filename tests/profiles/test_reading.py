@@ -10,7 +10,8 @@ import pytest
 from lab.bench.profiles import asking
 from lab.bench.profiles.resolve import HOST, PORT, refused
 from lab.bench.trials.conduct import prepare
-from lab.cli.options import Asked, application, understand
+from lab.cli.options.execution import application, understand
+from lab.cli.options.table import Asked
 from lab.config.spot import Spot
 from lab.config.uwsgi import reader
 from lab.lint.flaw import Flaw, Severity

@@ -13,12 +13,13 @@ from lab.bench.machine import project
 from lab.bench.profiles.backing import read
 from lab.bench.store.folder import read_run
 from lab.bench.trials import runner
-from lab.bench.trials.conduct import Options, Sizes, conduct, prepare
+from lab.bench.trials.conduct import Options, conduct, prepare
 from lab.bench.trials.runner import Silent, run
 from lab.errors import BackingError
 from lab.model.backing import BackingRole
 from lab.model.plan import Load
 from lab.model.request import Expectation
+from lab.model.sizes import Sizes
 from lab.model.workload import Workload
 from tests.kit.lab_process import descendants
 from tests.kit.scripted import Script, plan

@@ -20,7 +20,8 @@ from lab.bench.servers.fetch import fetch
 from lab.bench.trials.available import available, import_applications
 from lab.bench.trials.plan import arm_of
 from lab.bench.trials.same_application import remarks
-from lab.cli.options import Asked, application
+from lab.cli.options.execution import application
+from lab.cli.options.table import Asked
 from lab.cli.show import show_command
 from lab.errors import LabError, ProfileError, ServerStartError, UsageError
 from lab.model.plan import Load

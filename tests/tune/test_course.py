@@ -10,7 +10,8 @@ import pytest
 
 from lab.bench.trials import conduct, runner
 from lab.bench.trials.runner import Silent
-from lab.cli.options import Asked, application, understand
+from lab.cli.options.execution import application, understand
+from lab.cli.options.table import Asked
 from lab.cli.tune.blocks import Goal
 from lab.cli.tune.climb import BACK
 from lab.cli.tune.measure import Measurer, TuneState, nothing, state_of

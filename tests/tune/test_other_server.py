@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from lab.cli.migrate.migration import migrated
-from lab.cli.options import Asked
+from lab.cli.options.table import Asked
 from lab.cli.startable import startable
 from lab.cli.tune import tuning
 from lab.cli.tune.tuning import Tuning

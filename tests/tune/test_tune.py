@@ -10,7 +10,7 @@ import time
 import pytest
 
 from lab.bench.store.folder import write_json
-from lab.cli.options import Asked
+from lab.cli.options.table import Asked
 from lab.cli.tune.measure import TuneState
 from lab.cli.tune.moves import ground_of
 from lab.cli.tune.reader import read

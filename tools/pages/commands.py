@@ -16,7 +16,8 @@ import click
 
 from lab.analysis.thresholds import ALIASES
 from lab.cli.commands import STATUSES, cli
-from lab.cli.options import OPTIONS, Kind, Option
+from lab.cli.options.option import Kind, Option
+from lab.cli.options.table import OPTIONS
 from lab.model.metric import METRICS
 from lab.model.plan import Better
 from tools.pages.files import DOCS, written

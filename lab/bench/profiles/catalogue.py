@@ -12,6 +12,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +36,13 @@ from lab.model.runtime import OURS, OWN, Runtime
 def find() -> tuple[str, ...]:
     """Return the names of all profiles: our own in alphabetical order, then the peers."""
     return tuple(path.stem for path in (*_own(), *sorted(project.peers().glob("*.toml"))))
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise ProfileError for the first name that is neither a profile nor a configuration."""
+    for name in names:
+        if not command.is_command(name):
+            _located(name)
 
 
 def read(name: str, runtime: Runtime = OURS, *, ours: bool = False) -> Profile:

@@ -55,27 +55,8 @@ from lab.model.measurement import Run, Trial
 from lab.model.plan import SMALLEST, CounterRun, Load, Plan
 from lab.model.protocols import Generator
 from lab.model.runtime import without_values
+from lab.model.sizes import DEFAULT, SUSTAINED, Sizes
 from lab.model.workload import Workload
-
-SUSTAINED = Load()
-"""64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """How much is measured. More blocks pay; why windows last 3 s: `benchmarks/windows.py`."""
-
-    blocks: int
-    window: float
-    """Seconds."""
-    warmup: float = 0.7
-    """Seconds."""
-
-
-DEFAULT = Sizes(blocks=10, window=3.0)
-QUICK = Sizes(blocks=5, window=1.5, warmup=0.5)
-"""The whole ladder in five minutes, repeats of disturbed trials included."""
-
 
 SoFar = Callable[[Sequence[Trial]], Run]
 """Returns the run that some trials make up."""

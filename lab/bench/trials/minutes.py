@@ -27,15 +27,10 @@ from lab.model.comparison import Comparison, Departure
 from lab.model.measurement import Failure, Run, Trial
 from lab.model.metric import shown
 from lab.model.plan import Arm, Plan, Role
+from lab.model.sizes import MINUTES, MOST_MINUTES
 
 LOOKS = (6, 9, 13, 19, 28, 40, 57, 80)
 """Blocks after which a run of minutes is looked at; the last of them is its last block."""
-
-MINUTES = 15.0
-"""What the whole ladder takes, where nothing else is asked for."""
-
-MOST_MINUTES = 24 * 60.0
-"""A day."""
 
 Found = tuple[Side, Side, Comparison]
 """Both sides of a comparison, and what came of it."""

@@ -17,15 +17,13 @@ from lab.errors import UsageError
 from lab.model.plan import LONGEST, SHORTEST, Arm, Load, Plan
 from lab.model.profile import Profile
 from lab.model.request import Expectation
+from lab.model.sizes import MOST_BLOCKS, MOST_CONNECTIONS
 from lab.model.workload import Workload
 
 OVERHEAD = 0.5
 """Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
 start, its stop, and the probes. In 42 of 47 stored runs the median was 0.23 to 0.50 s; more where
 replies take long, or a database is asked. The run replaces it by what it sees."""
-
-MOST_BLOCKS = 1000
-MOST_CONNECTIONS = 10_000
 
 EXPECTED_COUNTERS = 3
 """Counter-runs that a ladder usually asks for; a run asks for none of a server without settings

@@ -27,10 +27,11 @@ from lab.bench.trials.progress import Progress
 from lab.bench.trials.replies import TriedOut
 from lab.cli.ab.conclusion import Concluded, PairRun, told_of
 from lab.cli.ab.sides import INSTALL, Version, Wanted, versions
-from lab.cli.options import Asked, application, understand
-from lab.cli.options.decorators import each_of, offered
+from lab.cli.options.decorators import FULL, each_of, offered
+from lab.cli.options.execution import application, understand
+from lab.cli.options.table import Asked
 from lab.cli.outputs import OUTPUT
-from lab.cli.report import FULL, show
+from lab.cli.report import show
 from lab.cli.types import NAME
 from lab.errors import LabError, OtherReplyError, UsageError
 from lab.report.console import Console

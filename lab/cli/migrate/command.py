@@ -10,16 +10,16 @@ from typing import Any
 
 import click
 
-from lab.bench.trials.conduct import QUICK
 from lab.cli.migrate.migration import Migrated, migrated
 from lab.cli.migrate.text import FORMS
 from lab.cli.migrate.trial import status_of
-from lab.cli.options import OPTIONS, Asked
 from lab.cli.options.decorators import offered
+from lab.cli.options.table import OPTIONS, Asked
 from lab.cli.outputs import OUTPUT, write_new
 from lab.cli.types import NAME
 from lab.config.vocabulary.translators import TRANSLATORS
 from lab.errors import UsageError
+from lab.model.sizes import QUICK
 from lab.model.wording import in_a_line, visible_lines
 from lab.report.edge import say
 

@@ -13,8 +13,9 @@ from lab.bench.trials.available import look
 from lab.bench.trials.cores import share_cores
 from lab.cli.migrate.migration import Migrated
 from lab.cli.migrate.trial import Contrast, Tried
-from lab.cli.options import Asked, application, understand
-from lab.cli.run import made
+from lab.cli.options.execution import application, understand
+from lab.cli.options.table import Asked
+from lab.cli.run.comparison import made
 from lab.cli.startable import startable
 from lab.cli.stress.faults import KILLS, SLOW
 from lab.cli.stress.questions import QUESTIONS, Sighting, look_at

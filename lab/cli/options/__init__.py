@@ -7,31 +7,3 @@ follows from that is decided here, so that the two doors cannot differ.
 
 To add an option, add a field to `lab.cli.options.table.Asked`.
 """
-
-from __future__ import annotations
-
-from lab.cli.options.execution import (
-    Understood,
-    application,
-    carry_out,
-    of_running_server,
-    understand,
-)
-from lab.cli.options.option import Kind, Option
-from lab.cli.options.runtime import runtime, with_copy
-from lab.cli.options.table import CLIENTS, OPTIONS, Asked
-
-__all__ = [
-    "CLIENTS",
-    "OPTIONS",
-    "Asked",
-    "Kind",
-    "Option",
-    "Understood",
-    "application",
-    "carry_out",
-    "of_running_server",
-    "runtime",
-    "understand",
-    "with_copy",
-]

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from lab.cli.options import OPTIONS, Kind, Option
-from lab.cli.options.option import folder
+from lab.cli.options.option import Kind, Option, folder
+from lab.cli.options.table import OPTIONS
 from lab.cli.types import NAME, Parsed, filled
 
 Decorator = Callable[[Callable[..., int]], Callable[..., int]]
@@ -18,6 +18,8 @@ Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 
 FOLDER = Parsed(lambda text: folder(filled(text)), "path")
 """The type of an option that names a folder, which need not exist."""
+
+FULL = click.option("--full", is_flag=True, help="Print the whole report: every table and note.")
 
 
 def named_profiles(other: str) -> Decorator:

@@ -11,7 +11,7 @@ from lab.bench import workloads
 from lab.bench.load.ab import check_ab
 from lab.bench.load.wires import check_clients
 from lab.bench.trials.announcement import announcement
-from lab.bench.trials.conduct import DEFAULT, QUICK, Options, Outcome, Prepared, Sizes, prepare
+from lab.bench.trials.conduct import Options, Outcome, Prepared, prepare
 from lab.bench.trials.cores import arrange
 from lab.bench.trials.hosts import own_address
 from lab.bench.trials.minutes import usual_minutes
@@ -26,6 +26,7 @@ from lab.cli.options.table import Asked
 from lab.errors import UsageError
 from lab.model.plan import SMALLEST, Load
 from lab.model.request import Expectation
+from lab.model.sizes import DEFAULT, QUICK, Sizes
 from lab.model.workload import Workload
 
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from lab.bench import workloads
-from lab.bench.trials.conduct import DEFAULT, QUICK
-from lab.bench.trials.minutes import MINUTES, MOST_MINUTES
-from lab.bench.trials.plan import MOST_BLOCKS, MOST_CONNECTIONS
 from lab.cli.options.option import Kind, Option, folder, option
 from lab.model.plan import SMALLEST
 from lab.model.request import HOST
 from lab.model.runtime import LOOPBACK
+from lab.model.sizes import DEFAULT, MINUTES, MOST_BLOCKS, MOST_CONNECTIONS, MOST_MINUTES, QUICK
 from lab.model.wording import Number, seconds, share
 
 GENERATORS = ("engine", "ab")

@@ -13,8 +13,10 @@ import click
 from lab.bench.store.folder import write_json, write_text
 from lab.bench.trials.same_application import says_what_is_served
 from lab.bench.workloads import refuse_without_app
-from lab.cli.options import Asked, application, runtime, with_copy
 from lab.cli.options.decorators import each_of, named_profiles, offered
+from lab.cli.options.execution import application
+from lab.cli.options.runtime import runtime, with_copy
+from lab.cli.options.table import Asked
 from lab.cli.outputs import OUTPUT
 from lab.cli.stress.faults import FAULTS
 from lab.cli.stress.result import StressResult

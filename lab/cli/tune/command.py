@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from lab.cli.options import Asked, application
+from lab.cli.options.execution import application
+from lab.cli.options.table import Asked
 from lab.cli.outputs import OUTPUT, write_new
 from lab.cli.tune.allowed import tries
 from lab.cli.tune.missing import Missing, missing

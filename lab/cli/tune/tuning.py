@@ -15,7 +15,8 @@ from lab.bench.trials.conduct import Files, Options, Outcome, Prepared, conduct
 from lab.bench.trials.progress import Progress
 from lab.bench.workloads.question import salted
 from lab.cli.migrate.migration import migrated
-from lab.cli.options import Asked, application, understand
+from lab.cli.options.execution import application, understand
+from lab.cli.options.table import Asked
 from lab.cli.outputs import write_new
 from lab.cli.startable import startable
 from lab.cli.tune.allowed import new_fault

@@ -1,44 +1,25 @@
-"""`lab run`: the comparison itself."""
+"""A run that was asked for on a command line, and its report."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
-
-import click
 
 from lab.bench.load.ab import AbGenerator
 from lab.bench.load.process import EngineGenerator
 from lab.bench.trials.conduct import Options, Outcome, Prepared, conduct
 from lab.bench.trials.progress import Progress
-from lab.cli.options import Asked, Understood, carry_out, understand
-from lab.cli.options.decorators import every_option, named_profiles
-from lab.cli.report import FULL, judged, show
+from lab.cli.options.execution import Understood, carry_out, understand
+from lab.cli.options.table import Asked
+from lab.cli.report import judged, show
 from lab.model.protocols import Generator
 from lab.report.console import Console
 from lab.report.edge import say
 from lab.report.files import files
 
 
-@click.command("run")
-@named_profiles("locust")
-@every_option
-@FULL
-def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
-    """
-    Compare PROFILEs (default: the ladder and two reference lines) and write a run's folder.
-
-    A PROFILE is a name that `lab list` prints, or a configuration of your own: a uWSGI ini
-    (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a whole command in quotes ('granian
-    --interface wsgi mysite.wsgi:app'). Yours is not changed: a private copy listens where the lab
-    asks, and leaves out what would reach beyond it; `lab show PROFILE` prints that copy.
-
-    The first one is the reference: it runs twice in every block, as the check on the machine.
-    """
-    asked = Asked(profiles=names, **given)
-    understood = understand(asked)
-
-    outcome = made(asked, understood)
+def compare(asked: Asked, *, full: bool) -> int:
+    """Make a run, print its report, and return its exit status."""
+    outcome = made(asked, understand(asked))
     show(outcome.conclusion, outcome.folder, full=full, as_json=asked.json)
     say(f"Run folder: {outcome.folder}", err=asked.json)
     return judged(outcome.conclusion, quiet=asked.json)

@@ -1,0 +1,1 @@
+"""`lab run`: the comparison itself."""

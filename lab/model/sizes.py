@@ -1,0 +1,35 @@
+"""How much is measured: blocks, windows, minutes, and the load where none is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lab.model.plan import Load
+
+SUSTAINED = Load()
+"""64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Blocks and windows of a run. Why windows last 3 s: `benchmarks/windows.py`."""
+
+    blocks: int
+    window: float
+    """Seconds."""
+    warmup: float = 0.7
+    """Seconds."""
+
+
+DEFAULT = Sizes(blocks=10, window=3.0)
+QUICK = Sizes(blocks=5, window=1.5, warmup=0.5)
+"""The whole ladder in five minutes, repeats of disturbed trials included."""
+
+MINUTES = 15.0
+"""Minutes that the whole ladder takes, where nothing else is named."""
+
+MOST_MINUTES = 24 * 60.0
+"""A day."""
+
+MOST_BLOCKS = 1000
+MOST_CONNECTIONS = 10_000
