@@ -60,7 +60,7 @@ $(FRAMEWORK): $(SETUP) tools/framework.py
 
 test-framework: $(FRAMEWORK) ## run the tests of Flask and Werkzeug over it (3 minutes)
 	@tools/setup.sh framework
-	@$(BIN)/python benchmarks/framework_suites.py
+	@$(BIN)/python studies/framework_suites.py
 
 # What cannot be had, as without a network, is skipped by the tests, which say why.
 test-peers: $(TESTS) ## start each of them with each of its workloads (10 minutes)
@@ -90,8 +90,8 @@ compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
 	"and repeat. Where some trials count, a longer run helps, too: make compare ARGS='--minutes 30'" >&2; }
 
 endure: $(TESTS) ## the long tests of faults: a million bad and 200,000 mixed requests, stored (8 minutes)
-	@$(BIN)/python benchmarks/malformed.py --mutations 200000
-	@$(BIN)/python benchmarks/endurance.py
+	@$(BIN)/python studies/malformed.py --mutations 200000
+	@$(BIN)/python studies/endurance.py
 
 dist: setup ## build a release into dist/ from the last commit, twice, and check it (2 minutes)
 	@tools/setup.sh dist

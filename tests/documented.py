@@ -68,17 +68,21 @@ ELSEWHERE = {
     "tests/ab/test_noise.py::test_the_noise_of_this_machine_is_measured": (
         ".venv/bin/lab check --noise 3m",
     ),
-    "tests/test_selftest.py::test_the_quick_form_passes_here": (".venv/bin/lab selftest --quick",),
-    "tests/test_selftest.py::test_planted_faults_are_found": (".venv/bin/lab selftest --verbose",),
-    "tests/test_bounds.py::test_the_ends_hold_here": (".venv/bin/lab selftest bounds",),
+    "tests/studies/test_selftest.py::test_the_quick_form_passes_here": (
+        ".venv/bin/lab selftest --quick",
+    ),
+    "tests/studies/test_selftest.py::test_planted_faults_are_found": (
+        ".venv/bin/lab selftest --verbose",
+    ),
+    "tests/studies/test_bounds.py::test_the_ends_hold_here": (".venv/bin/lab selftest bounds",),
     "tests/app/test_instructions.py::test_the_default_path_costs_what_is_stored": (
-        ".venv/bin/python benchmarks/instructions.py",
+        ".venv/bin/python studies/instructions.py",
     ),
     "tests/corpus/test_direct.py::test_the_published_table_lists_each_deviation": (
-        ".venv/bin/python benchmarks/malformed.py",
+        ".venv/bin/python studies/malformed.py",
     ),
     "tests/corpus/test_mutations.py::test_on_http_socket_no_worker_dies": (
-        ".venv/bin/python benchmarks/malformed.py --mutations 200000",
+        ".venv/bin/python studies/malformed.py --mutations 200000",
     ),
     "tests/lint/test_first_change.py::test_the_first_change_of_contributing_works": (
         "printf '[uwsgi]\\nauto-procname = true\\n' > x.ini",
@@ -135,11 +139,11 @@ ELSEWHERE = {
             "--header 'Content-Type: application/json' --cookie sessionid=3f9c --writes"
         ),
     ),
-    "tests/corpus/test_bytes.py::test_every_byte": (".venv/bin/python benchmarks/one_header.py",),
+    "tests/corpus/test_bytes.py::test_every_byte": (".venv/bin/python studies/one_header.py",),
     "tests/servers/test_databases.py::test_a_database_is_there_for_a_run_alone": (
         '.venv/bin/python loadtests/backing/mongodb.py "$MONGODB_URL"',
     ),
-    "tests/articles/test_run.py::test_what_was_interrupted_goes_on_and_ends": (
+    "tests/studies/articles/test_run.py::test_what_was_interrupted_goes_on_and_ends": (
         ".venv/bin/lab claims --run",
     ),
     "tests/scale/test_hosts.py::test_two_hosts_measure_one_server": (
@@ -156,10 +160,10 @@ ELSEWHERE = {
 
 NOT_RUN = {
     "it needs root, Debian and a quarter of an hour": ("make free-threaded",),
-    "it measures for minutes; tests/judges records some blocks, counts and judges": (
-        ".venv/bin/python -m benchmarks.judges record --mood quiet --minutes 5",
-        ".venv/bin/python -m benchmarks.judges count",
-        ".venv/bin/python -m benchmarks.judges judge",
+    "it measures for minutes; tests/studies/judges records some blocks, counts and judges": (
+        ".venv/bin/python -m studies.judges record --mood quiet --minutes 5",
+        ".venv/bin/python -m studies.judges count",
+        ".venv/bin/python -m studies.judges judge",
     ),
     "it runs this test": (
         "make test",
@@ -179,8 +183,8 @@ NOT_RUN = {
         ),
     ),
     "it measures for minutes what `make framework` has made": (
-        ".venv/bin/python benchmarks/framework.py",
-        ".venv/bin/python benchmarks/framework.py modules",
+        ".venv/bin/python studies/framework.py",
+        ".venv/bin/python studies/framework.py modules",
     ),
     "it is about a rule that the reader writes": (
         ".venv/bin/python -m tools.pages",
@@ -195,7 +199,7 @@ NOT_RUN = {
     ),
     "it is about files of the reader's": (
         r"grep -rnE '^\s*(import|from) (uwsgi|uwsgidecorators)' --include='*.py' .",
-        ".venv/bin/python benchmarks/public_lint.py ~/configurations --collected 2026-11-23",
+        ".venv/bin/python studies/public_lint.py ~/configurations --collected 2026-11-23",
         (
             "WSGI_APP=mysite.wsgi:application WSGI_CHDIR=/path/to/mysite .venv/bin/uwsgi "
             "profiles/threads-64.ini"

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-import articles
+from studies import articles
 from tests.kit.lab_process import ROOT, run
 
 LADDER = str(ROOT / "docs" / "runs" / "ladder")

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-import articles
 from lab.analysis.summary import summarise
 from lab.errors import ResultsError, UsageError
+from studies import articles
 from tests.kit import builders as make
 from tools.pages import directives, files, results, runs
 
@@ -64,9 +64,9 @@ def test_the_claims_of_an_article_in_its_words():
     assert any(each.endswith(". *The author: not tried.*") for each in said)
     fact = next(row for row in rows if "tcp_tw_recycle" in row[0])
     assert (fact[1], fact[2][:10]) == ("", "**true the")
-    assert "(../../tests/articles/test_facts.py)" in fact[3]
+    assert "(../../tests/studies/articles/test_facts.py)" in fact[3]
     for first, figure, here, by in rows:  # another run's row repeats nothing of its claim
-        assert figure or first == "| " or "articles/test_" in by
+        assert figure or first == "| " or "studies/articles/test_" in by
         assert here.startswith("**")
         assert by.startswith(("[", "`lab run ", "takes a "))
 

@@ -15,7 +15,7 @@ def with_examples():
     """Return the full names of the modules whose docstrings have examples."""
     return [
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        for package in ("app", "articles", "benchmarks", "fib", "lab", "tests", "tools")
+        for package in ("app", "fib", "lab", "studies", "tests", "tools")
         for path in sorted((ROOT / package).rglob("*.py"))
         if re.search(r"^ *>>> ", path.read_text(), re.MULTILINE)
     ]

@@ -16,7 +16,7 @@ from tests.kit.lab_process import ROOT
 from tools import framework
 from tools.framework import MODULES, OVERLAY, FrameworkError, check
 
-SUITES = ROOT / "benchmarks" / "results" / "framework_suites.json"
+SUITES = ROOT / "studies" / "results" / "framework_suites.json"
 
 
 @pytest.fixture

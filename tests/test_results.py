@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from articles.lock import locked
 from lab.bench.store.environment import digest
 from lab.bench.store.folder import FORMAT, RunHeader, RunWriter, encode_header, find_run, read_run
 from lab.errors import Interrupted, ResultsError, UsageError
@@ -17,6 +16,7 @@ from lab.model.measurement import Failure
 from lab.model.plan import Role
 from lab.model.profile import Own, Peer
 from lab.model.runtime import Altered
+from studies.articles.lock import locked
 from tests.kit import builders as make
 
 STORED = [

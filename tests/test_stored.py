@@ -9,9 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.selftest.cases import CASES
-from benchmarks.selftest.effects import EFFECTS
-from benchmarks.selftest.result import SelfTestResult
 from lab.analysis.compare import verdict_of
 from lab.analysis.gates.effect import COUNTED
 from lab.analysis.sweep import conclude_run
@@ -26,6 +23,9 @@ from lab.model.metric import METRICS
 from lab.model.plan import Role
 from lab.model.sizes import DEFAULT
 from lab.report import markdown, summary_json, sweep
+from studies.selftest.cases import CASES
+from studies.selftest.effects import EFFECTS
+from studies.selftest.result import SelfTestResult
 from tests.kit.lab_process import ROOT
 from tools.pages import directives, figures, files
 from tools.pages import profiles as profiles_page
@@ -33,7 +33,7 @@ from tools.pages import runs as run_pages
 from tools.pages.files import RUNS, summary
 from tools.pages.files import stored as stored_run
 
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "studies" / "results"
 
 
 def stored(name):

@@ -11,8 +11,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import articles
-from articles.decide import is_about
 from lab.analysis.points import summaries
 from lab.analysis.sweep import conclude_run, conclude_sweep
 from lab.analysis.sweep_values import exit_code, reading
@@ -37,6 +35,8 @@ from lab.report import figures, html_page, summary_json
 from lab.report.plots.sweep import LEAST
 from lab.report.sweep import document, documents, first, sentence
 from lab.report.warnings import STATUS
+from studies import articles
+from studies.articles.decide import is_about
 from tests.kit import builders as make
 from tests.kit.lab_process import SMALL, compare, trials
 from tools.pages import files

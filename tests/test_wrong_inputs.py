@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.selftest.cases import PLANTED
 from lab.bench import profiles
 from lab.bench.profiles import described
 from lab.bench.servers import readiness
 from lab.bench.servers.last_words import reason
 from lab.model.profile import Own
+from studies.selftest.cases import PLANTED
 from tests.kit import in_process
 from tests.kit.lab_process import BIN, ROOT, SMALL, environment, run
 from tests.locust.web_ui import LOCUST

@@ -49,7 +49,7 @@ MODULES = (
 """
 What a request passes through and gains by being compiled, without what cannot be compiled as it is.
 
-`benchmarks/framework.py modules` measures each alone. What cannot be compiled:
+`studies/framework.py modules` measures each alone. What cannot be compiled:
 flask/app and werkzeug/routing/map: a warning names its caller by counting frames, and compiled code
 has none; two tests of Flask see that. werkzeug/local: two tests of Werkzeug. flask/sansio/app and
 flask/sansio/scaffold: their folder is no package (it has no __init__.py), so Cython takes them for

@@ -2,7 +2,7 @@
 # Build CPython twice from Debian's source package, with the GIL and with --disable-gil, and measure
 # both: `make free-threaded` runs this.
 #
-#   tools/free_threaded.sh                          build both, then benchmarks/free_threading.py
+#   tools/free_threaded.sh                          build both, then studies/free_threading.py
 #   tools/free_threaded.sh 3.14                     another version than 3.13
 #   tools/free_threaded.sh PYTHON FREE_THREADED     measure two interpreters that are there
 #   BLOCKS=0 tools/free_threaded.sh                 say what runs, and compare nothing
@@ -65,4 +65,4 @@ case ${1:-3.13} in
         rm -rf "$into/source" "$into/apt"
         ;;
 esac
-exec .venv/bin/python benchmarks/free_threading.py "$python" "$free" ${BLOCKS:+--blocks "$BLOCKS"}
+exec .venv/bin/python studies/free_threading.py "$python" "$free" ${BLOCKS:+--blocks "$BLOCKS"}

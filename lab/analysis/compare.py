@@ -86,7 +86,7 @@ def compare(
 
     With *again*, a second side that is the same as the reference, a pair has the spread of 1.22
     trials and not of 1.41. A block in which one of the two has no value is paired with the other
-    (`benchmarks/false_alarms.py` has one in five void).
+    (`studies/false_alarms.py` has one in five void).
 
     INVALID with fewer than two blocks in which both have a valid, positive value; for
     `cpu_vs_generator` also where the two handle connections differently, because the generator's

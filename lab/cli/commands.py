@@ -114,7 +114,7 @@ COMMANDS = {
 }
 """Command -> the module beside this one that has it, as NAME_command."""
 
-CHECKOUT = {"claims": "articles.command", "selftest": "benchmarks.selftest.command"}
+CHECKOUT = {"claims": "studies.articles.command", "selftest": "studies.selftest.command"}
 """Command about the lab itself, which is there in a checkout only -> the module that has it."""
 
 

@@ -12,7 +12,7 @@ SUSTAINED = Load()
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Blocks and windows of a run. Why windows last 3 s: `benchmarks/windows.py`."""
+    """Blocks and windows of a run. Why windows last 3 s: `studies/windows.py`."""
 
     blocks: int
     window: float

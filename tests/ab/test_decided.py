@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.judges.own import ending
 from lab.analysis.ending import blocks_to_tell, is_over
 from lab.analysis.judging import (
     FAILED,
@@ -24,6 +23,7 @@ from lab.analysis.thresholds import parse
 from lab.analysis.warning import Noise
 from lab.bench.trials.minutes import with_minutes
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
+from studies.judges.own import ending
 from tests.kit import builders as make
 
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.judges.own import ending
 from lab.analysis.judging import FAILED
 from lab.analysis.summary import summarise
 from lab.bench.trials.minutes import with_minutes
@@ -18,6 +17,7 @@ from lab.bench.trials.noise import of_metric, pair_of, sensitivity
 from lab.bench.trials.pair import NEW, OLD
 from lab.cli.ab.noise import lines
 from lab.model.plan import Role
+from studies.judges.own import ending
 from tests.kit import builders as make
 from tests.kit.lab_process import run
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from scipy import stats as oracle
 
-from benchmarks import false_alarms
 from lab.analysis.across import across, change, combined_floor, welch
 from lab.analysis.stats import paired
 from lab.analysis.summary import summarise
 from lab.model.comparison import Estimate, Verdict
+from studies import false_alarms
 from tests.kit import builders as make
 
 

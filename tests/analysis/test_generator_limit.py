@@ -6,9 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-import articles
-from articles.claim import Band, Claim, Decision
-from articles.decide import decide
 from lab.analysis.across import across
 from lab.analysis.conclude import conclude
 from lab.analysis.gates import judge
@@ -25,6 +22,9 @@ from lab.report import across as across_report
 from lab.report import figures, headline, html_page, markdown, summary_json, svg, terminal
 from lab.report.plots import forest
 from lab.report.thresholds import why
+from studies import articles
+from studies.articles.claim import Band, Claim, Decision
+from studies.articles.decide import decide
 from tests.kit import builders as make
 
 AT, BELOW = {"cpu": 1.5, "wait": 0.3}, {"cpu": 1.5, "wait": 0.298}

@@ -5,9 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from articles import show
-from articles.claim import Band, Claim, Decision
-from articles.decide import decide, decision_of
 from lab.analysis.comparable import MismatchError, require_comparable
 from lab.analysis.compare import verdict_of
 from lab.analysis.conclude import conclude
@@ -22,6 +19,9 @@ from lab.model.comparison import Between, Comparison, Verdict
 from lab.model.plan import Better, Load
 from lab.report import html_page, markdown, summary_json, terminal
 from lab.report.thresholds import why
+from studies.articles import show
+from studies.articles.claim import Band, Claim, Decision
+from studies.articles.decide import decide, decision_of
 from tests.kit import builders as make
 
 SHARED = {"server.cores": 2.0, "machine.cores": 2.0, "cores.shared": 1.0, "server.idle": 0.1}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "instructions.py"
+BENCHMARK = Path(__file__).parents[2] / "studies" / "instructions.py"
 
 
 def test_the_default_path_costs_what_is_stored():

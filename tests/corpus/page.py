@@ -1,5 +1,5 @@
 """
-docs/reference/malformed.md, from the outcomes that benchmarks/malformed.py has stored.
+docs/reference/malformed.md, from the outcomes that studies/malformed.py has stored.
 
 The page has the requests that some door answers wrongly; the table of all of them is malformed.csv.
 """
@@ -20,11 +20,11 @@ from tests.corpus.corpus import WRONG_BODY, Request
 from tests.corpus.doors import DOORS, FRONT, ROUTER, SOCKET, Door
 from tests.kit.lab_process import ROOT
 
-RESULTS = ROOT / "benchmarks" / "results" / "malformed.json"
+RESULTS = ROOT / "studies" / "results" / "malformed.json"
 TABLE = RESULTS.with_suffix(".csv")
-ONE_HEADER = ROOT / "benchmarks" / "results" / "one_header.json"
+ONE_HEADER = ROOT / "studies" / "results" / "one_header.json"
 PAGE = ROOT / "docs" / "reference" / "malformed.md"
-COMMAND = "python benchmarks/malformed.py"
+COMMAND = "python studies/malformed.py"
 
 TABLED = (SOCKET, ROUTER, FRONT)
 """The doors whose outcomes are shown for each request."""
@@ -61,11 +61,11 @@ router, and the production stack with nginx in front. The reasons for nginx in f
 The requests are [`tests/corpus/requests.toml`](../../tests/corpus/requests.toml), byte by byte,
 each with the outcomes that are right and the reason. The tests play all of them behind nginx, where
 each outcome must be right, and on `http-socket`, where each wrong one must stand in the stored
-[table of all requests](../../benchmarks/results/malformed.csv).
+[table of all requests](../../studies/results/malformed.csv).
 
 ```console
-$ .venv/bin/python benchmarks/malformed.py                       # the table: half a minute
-$ .venv/bin/python benchmarks/malformed.py --mutations 200000    # and damaged requests
+$ .venv/bin/python studies/malformed.py                       # the table: half a minute
+$ .venv/bin/python studies/malformed.py --mutations 200000    # and damaged requests
 ```
 """
 
@@ -86,7 +86,7 @@ milliseconds after each reply:
 {table}
 
 ```console
-$ .venv/bin/python benchmarks/one_header.py
+$ .venv/bin/python studies/one_header.py
 ```
 
 **Test your own server.** Ask a test instance, not the one that customers use, because
@@ -162,7 +162,7 @@ ONE_BY_ONE = """\
 ## Request by request
 
 The requests that at least one door answers wrongly; the [table of all
-requests](../../benchmarks/results/malformed.csv) has the others. **Bold** is wrong; `code` is the
+requests](../../studies/results/malformed.csv) has the others. **Bold** is wrong; `code` is the
 first line of a malformed reply.
 """
 

@@ -54,7 +54,7 @@ def test_a_wrong_body_is_not_silence():
 
 
 def test_the_page_is_that_of_the_stored_outcomes():
-    """It and the table of all requests are what `benchmarks/malformed.py --page` makes of them."""
+    """It and the table of all requests are what `studies/malformed.py --page` makes of them."""
     assert PAGE.read_text() == render(read())
     assert TABLE.read_text() == table(read())
 

@@ -6,7 +6,7 @@ from collections import Counter
 import psutil
 import pytest
 
-from benchmarks.malformed import broken, wrongs
+from studies.malformed import broken, wrongs
 from tests.corpus.doors import FRONT, SOCKET
 from tests.corpus.stand import Storm, stand
 from tests.kit.lab_process import until

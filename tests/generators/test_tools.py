@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.wrk import parse_wrk, wrk_command
 from lab.bench.load import ab
 from lab.bench.load.ab import AbGenerator, parse_ab, parse_times
 from lab.bench.load.tool import ToolCounts, ToolRun, run_tool
 from lab.errors import GeneratorError, UsageError
 from lab.model.plan import Load
 from lab.model.protocols import Endpoint
+from studies.wrk import parse_wrk, wrk_command
 from tests.kit.replies import REPLY, WORKLOAD
 
 WRK = """Running 1s test @ http://127.0.0.1:18231/

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.selftest.cases import CASES
-from benchmarks.selftest.run import measure
-from benchmarks.selftest.surroundings import own_network
 from lab.analysis.diagnose import causes
 from lab.analysis.gates import judge
 from lab.analysis.observations import observed
 from lab.bench.store import environment
 from lab.model.plan import Load
+from studies.selftest.cases import CASES
+from studies.selftest.run import measure
+from studies.selftest.surroundings import own_network
 
 CROWD = Load(connections=1000, keepalive=False, timeout=30.0)
 """Each client connects for each request."""

@@ -8,12 +8,12 @@ import tomllib
 
 import pytest
 
-import articles
 from lab.analysis.causes import CAUSES
 from lab.bench import profiles
 from lab.bench.machine import project
 from lab.errors import ProfileError
 from lab.model.digest import digest_of, told
+from studies import articles
 from tools.pages import systems
 
 NAMES = sorted(path.stem for path in project.peers().glob("*.toml"))

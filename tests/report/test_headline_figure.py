@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-import articles
-from articles.claim import Decision
 from lab.errors import ResultsError
+from studies import articles
+from studies.articles.claim import Decision
 from tools.pages import directives, figures, headline
 from tools.pages.files import summary
 

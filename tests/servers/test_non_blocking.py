@@ -28,7 +28,7 @@ WAITING = {
 """
 Profile -> the handler that can wait there, and how many of its requests wait at once.
 
-Of asyncio-100 and of uWSGI's async mode tests/articles/test_waiting.py finds that out.
+Of asyncio-100 and of uWSGI's async mode tests/studies/articles/test_waiting.py finds that out.
 """
 
 BLOCKING = {"blocking": 1, "one-thread": 1, "asyncio-100": 1}

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from benchmarks.selftest.surroundings import own_network
+from studies.selftest.surroundings import own_network
 from tests.kit.namespaces import Host, made_host, why_none
 
 

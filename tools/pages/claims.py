@@ -6,13 +6,13 @@ import functools
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-import articles
-from articles import show
-from articles.claim import FIGURE, OUTCOMES, Article, Claim, ClaimVerdict
 from lab.errors import UsageError
 from lab.model.document import Cell, Table, texts
 from lab.model.numbers import UNKNOWN
 from lab.report import markdown
+from studies import articles
+from studies.articles import show
+from studies.articles.claim import FIGURE, OUTCOMES, Article, Claim, ClaimVerdict
 from tools.pages.files import names, swept
 
 LEDGER = (

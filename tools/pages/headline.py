@@ -15,7 +15,6 @@ import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
-import articles
 from lab.analysis.conclude import conclude
 from lab.analysis.summary import Summary
 from lab.analysis.undecided import levels as levels_of
@@ -43,6 +42,7 @@ from lab.report.plots.layout import (
     paper,
 )
 from lab.report.svg import STYLE, Picture
+from studies import articles
 from tools.pages.files import RUNS
 
 METRIC = "throughput"

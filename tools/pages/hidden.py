@@ -15,8 +15,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from xml.etree import ElementTree as ET
 
-from articles import show
-from articles.claim import ClaimVerdict
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.sweep import RunConclusion, SweepConclusion, conclude_run
 from lab.analysis.sweep_values import reading
@@ -26,6 +24,8 @@ from lab.model.comparison import Comparison, MayBe
 from lab.report import markdown
 from lab.report.caveats import caveats, caveats_of_sweep
 from lab.report.svg import SVG
+from studies.articles import show
+from studies.articles.claim import ClaimVerdict
 from tools.pages.claims import settled, verdicts
 from tools.pages.files import document, summary, swept
 from tools.pages.proofs import stress_result

@@ -11,7 +11,7 @@ from lab.model.document import Cell, Column, Table
 from lab.report import markdown
 from tools.pages.files import ROOT
 
-RESULTS = ROOT / "benchmarks" / "results" / "instructions.json"
+RESULTS = ROOT / "studies" / "results" / "instructions.json"
 
 
 def cells() -> str:

@@ -1,20 +1,20 @@
-"""What benchmarks/results/judges.json says: how performance checks judge the same trials."""
+"""What studies/results/judges.json says: how performance checks judge the same trials."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
 
-from benchmarks.judges.counted import Counted, JudgesResult
-from benchmarks.judges.counts import LIMIT, over_old
-from benchmarks.judges.made import NAMES
-from benchmarks.judges.picture import MOODS, draw
 from lab.bench.store.folder import read_json
 from lab.errors import UsageError
 from lab.model import numbers
 from lab.model.document import Cell, Column, Table
 from lab.report import markdown
 from lab.report.svg import Picture
+from studies.judges.counted import Counted, JudgesResult
+from studies.judges.counts import LIMIT, over_old
+from studies.judges.made import NAMES
+from studies.judges.picture import MOODS, draw
 from tools.pages.results import RESULTS
 
 TOGETHER = "all"

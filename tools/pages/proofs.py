@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 
-from benchmarks.selftest.result import SelfTestResult
-from benchmarks.selftest.show import instead, ratio, said, score, sentence
 from lab.bench.store.folder import read_json
 from lab.cli.stress.result import StressResult
 from lab.cli.stress.text import banners, legend, notes, table
 from lab.report import markdown
+from studies.selftest.result import SelfTestResult
+from studies.selftest.show import instead, ratio, said, score, sentence
 from tools.pages.files import RUNS
 
 

@@ -1,4 +1,4 @@
-"""In how many files of others each rule finds something: benchmarks/results/public_lint.json."""
+"""In how many files of others each rule finds something: studies/results/public_lint.json."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.lint.flaw import Severity
 from lab.lint.rules.rule import RULES
 from tools.pages.files import ROOT
 
-STORED = ROOT / "benchmarks" / "results" / "public_lint.json"
+STORED = ROOT / "studies" / "results" / "public_lint.json"
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Single figures of the stored results in benchmarks/results, for a sentence."""
+"""Single figures of the stored results in studies/results, for a sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.errors import UsageError
 from lab.model import numbers
 from tools.pages.files import ROOT
 
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "studies" / "results"
 
 UNITS = {"%": 1e2, "µs": 1e6, "ms": 1e3, "MB": 1e-6}
 """What a stored figure is multiplied by to be in the unit; it is stored in SI units."""

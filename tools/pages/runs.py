@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
-import articles
 from lab.analysis.conclude import conclude
 from lab.analysis.machine import facts
 from lab.analysis.summary import Summary
@@ -16,6 +15,7 @@ from lab.model.document import Document
 from lab.report import markdown, remarks
 from lab.report.causes import said
 from lab.report.machine import machine_lines
+from studies import articles
 from tools.pages.files import RUNS, document, stored, summary
 
 WARNED = "(see the run's warning)"

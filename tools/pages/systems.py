@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import articles
 from lab.bench import profiles
 from lab.bench.profiles.header import words
 from lab.model.profile import Profile
+from studies import articles
 from tools.pages.claims import article, sources
 from tools.pages.files import DOCS, ROOT, written
 

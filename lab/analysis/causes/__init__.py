@@ -3,7 +3,7 @@ The causes that a trial may show, one file each.
 
 Thresholds are priors, put to the test by the planted causes of `lab selftest`. A cause whose
 readings are absent is not found. To add a cause, add a file with its `HYPOTHESIS`, name it in
-`HYPOTHESES` at the place where it is to be asked for, and plant it in `benchmarks.selftest.cases`.
+`HYPOTHESES` at the place where it is to be asked for, and plant it in `studies.selftest.cases`.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ GENERATOR_BOUND = Gate(
     because="Locust's own client needs <!-- result engine_cost: scenarios / keep-alive, nginx / "
     "FastHttpUser in µs --><!-- --> of CPU for a request on a kept connection, <!-- result "
     "engine_cost: scenarios / connection each, nginx / FastHttpUser in µs --><!-- --> with a "
-    "connection each, and the server less ([measured](../../benchmarks/results/engine_cost.json)); "
+    "connection each, and the server less ([measured](../../studies/results/engine_cost.json)); "
     "its CPU share alone can read 40 % while it is at its limit",
     bad=example.trial(cpu=1.8, wait=0.1, readings=example.IDLE),
     good=example.trial(cpu=1.6, wait=0.1, readings=example.IDLE),

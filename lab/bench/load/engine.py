@@ -3,7 +3,7 @@ The load engine: every connection of a process driven by one epoll, in pure Pyth
 
 A server that answers in 100 µs of CPU is faster than most clients written in Python, and then every
 comparison says the same: how fast the client is. This one costs about as much as `wrk` (see
-`benchmarks/engine_cost.py`) and still checks the status and the whole body of every reply. Three
+`studies/engine_cost.py`) and still checks the status and the whole body of every reply. Three
 decisions make it cheap:
 
 - a reply that equals, byte for byte, the last one found correct is correct: no parsing; nor of an

@@ -45,7 +45,7 @@ from lab.report.files import files
 from lab.report.svg import standalone
 
 WINDOW, WARMUP = 2.0, 0.5
-"""Seconds of a trial: of all windows 2 s tell most a minute (`benchmarks/windows.py`)."""
+"""Seconds of a trial: of all windows 2 s tell most a minute (`studies/windows.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,306 @@
+"""The verdicts on published claims: `lab claims`, and the same as Markdown and JSON."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from lab.analysis.stats import CONFIDENCE
+from lab.analysis.warning import RunWarning
+from lab.model.comparison import Comparison, Estimate
+from lab.model.document import Cell, Document, Meaning, Table, printable, texts
+from lab.model.numbers import UNKNOWN, bounded, percent
+from lab.model.wording import counted
+from lab.report.summary_json import to_json
+from lab.report.warnings import by_kind, example, told
+from studies.articles.claim import FIGURE, OUTCOMES, Claim, ClaimVerdict, Decision
+
+FORMAT = 2
+"""Version of the JSON: 2 has other outcomes, bands, caveats and what is outdated."""
+
+MEANINGS = {
+    Decision.REPRODUCED: Meaning.GOOD,
+    Decision.LARGER: Meaning.WARNING,
+    Decision.SMALLER: Meaning.WARNING,
+    Decision.NOT_SEEN: Meaning.BAD,
+    Decision.OPPOSITE: Meaning.BAD,
+    Decision.OUTDATED: Meaning.WARNING,
+}
+"""How a settled outcome is shown; one that leaves a claim open is muted."""
+
+
+TITLE = "Published claims, put to the test"
+
+BY_LOAD = "differs by load"
+"""What came of a claim that two runs decide in different ways."""
+
+FEW = 4
+"""Values of a sweep that are named one by one at most."""
+
+LEFT = tuple(each for each in Decision if each.is_open)
+"""What came of a claim that is open; the first of them stands for the others."""
+
+
+def document(verdicts: Sequence[ClaimVerdict]) -> Document:
+    """Return what runs and tests said to the claims, as a table an article, and why."""
+    tested = [each for each in verdicts if each.tested]
+    return Document(
+        title=TITLE,
+        context=(counts(verdicts),),
+        banners=banners(tested),
+        tables=tuple(verdict_table(own, name) for name, own in _by_article(tested).items()),
+        notes=tuple(_sentences(tested)),
+        legend=(
+            *meanings(each.decision for each in tested),
+            f"{_levels(tested)} A printed figure stands for its effect, {FIGURE:.0%} less to more.",
+            "here: by all pairs of a run; its report's tables end where a comparison is decided.",
+            "What the open claims take: lab claims",
+        ),
+        footer=(),
+    )
+
+
+def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
+    """Return what was decided, and what the open claims take, by article."""
+    return Document(
+        title=TITLE,
+        context=(counts(verdicts),),
+        banners=banners([each for each in verdicts if not each.decision.is_open]),
+        tables=tuple(_tables_by_article(verdicts)),
+        notes=(),
+        legend=(
+            "Open: it takes a run by this command, or workload and profiles that the lab lacks.",
+            "Server cores: half of the machine's, or what lab run --server-cores names.",
+            "All runs that can be made here, one after another: lab claims --run",
+            "What each run says to each claim, with the reasons: lab claims --markdown",
+            "What runs of your own say: lab claims RUN...",
+        ),
+        footer=(),
+    )
+
+
+def meanings(decisions: Iterable[Decision]) -> list[str]:
+    """Return what each of these outcomes means, once and in the order of all."""
+    found = {*decisions}
+    return [f"{each}: {said}" for each, said in OUTCOMES.items() if each in found]
+
+
+def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
+    """Return what the reports of the quoted runs warn of, each kind once a run, with its name."""
+    warned: dict[str | None, list[tuple[str, RunWarning]]] = defaultdict(list)
+    for each in verdicts:
+        warned[each.run] += ((each.load, warning) for warning in each.warnings)
+    return tuple(
+        printable(
+            f"{run}: {f'at {len(loads)} values{example(loads)}: ' if len(loads) > 1 else ''}{text}"
+            for run, own in warned.items()
+            for loads, text in by_kind(own)
+        )
+    )
+
+
+def _levels(decided: Iterable[ClaimVerdict]) -> str:
+    """Say which level the intervals have."""
+    ratios = [ratio for each in decided if (ratio := _estimate(each)) is not None]
+    found = sorted({each.level for each in ratios} or {CONFIDENCE})
+    return f"{' or '.join(map(percent, found))} intervals."
+
+
+def came_to(verdicts: Sequence[ClaimVerdict]) -> str:
+    """Return the one thing that the verdicts on one claim come to, whatever the number of runs."""
+    made = {each.decision for each in verdicts}
+    settled = {each for each in made if not each.is_open}
+    if len(settled) > 1:
+        return BY_LOAD
+    return next(iter(settled), None) or next(each for each in LEFT if each in made)
+
+
+def counts(verdicts: Sequence[ClaimVerdict]) -> str:
+    """Count each claim once, by what it came to: the parts add up to all of them."""
+    found = Counter(came_to(own) for own in _by_claim(verdicts))
+    names = [name for name in (*Decision, BY_LOAD) if found[name]]
+    # An outcome may have a comma of its own.
+    parts = "; ".join(f"{found[name]} {name}" for name in names)
+    return f"{counted(found.total(), 'claim')}: {parts}."
+
+
+def newly(before: Sequence[ClaimVerdict], now: Sequence[ClaimVerdict]) -> tuple[ClaimVerdict, ...]:
+    """Return the verdicts that settle a claim which was open."""
+    was_open = {own[0].claim.id for own in _by_claim(before) if came_to(own) in LEFT}
+    return tuple(each for each in now if each.claim.id in was_open and not each.decision.is_open)
+
+
+def in_a_line(verdict: ClaimVerdict) -> str:
+    """Return what a run decided, with both figures."""
+    claim, found = verdict.claim, verdict.comparison
+    here = UNKNOWN if found is None else bounded(found)
+    said = f"{claim.id}: {verdict.decision}, {here} where the article says {claim.stated}"
+    return f"{said} ({verdict.run})"
+
+
+def together(verdicts: Sequence[ClaimVerdict]) -> list[tuple[ClaimVerdict, str, str]]:
+    """
+    Return verdicts on one claim with load and figures for people, "-" for no figure.
+
+    The values of a sweep that come to the same are one of them, with the smallest and the largest
+    figure.
+    """
+    found: dict[tuple[str | None, Decision], list[ClaimVerdict]] = {}
+    for each in verdicts:
+        found.setdefault((each.run, each.decision), []).append(each)
+    return [(own[0], _loads(own), _range(own)) for own in found.values()]
+
+
+def _loads(verdicts: Sequence[ClaimVerdict]) -> str:
+    """
+    Return the loads of several values in one phrase, as in "1, 100 or 300 connections, 2 s".
+
+    Each begins with a number, or they are all the same: servers with other options.
+    """
+    loads = list(dict.fromkeys(each.load for each in verdicts))
+    numbers, rests = zip(*(each.partition(" ")[::2] for each in loads), strict=True)
+    if len(loads) == 1 or len({*rests}) > 1:
+        return " or ".join(loads)
+    if len(numbers) > FEW:
+        return f"{numbers[0]} to {numbers[-1]} {rests[0]}, {len(numbers)} values"
+    return f"{', '.join(numbers[:-1])} or {numbers[-1]} {rests[0]}"
+
+
+def _range(verdicts: Sequence[ClaimVerdict]) -> str:
+    """Return the figure that a run found; of several the smallest and the largest."""
+    found = [each.comparison for each in verdicts if each.comparison is not None]
+    exact = sorted((each for each in found if each.ratio is not None), key=_middle)
+    if len(exact) < 2:
+        said = [*map(bounded, found), *filter(None, (each.uncounted for each in verdicts))]
+        return "; ".join(dict.fromkeys(each for each in said if each != UNKNOWN)) or UNKNOWN
+    return f"{bounded(exact[0])} to {bounded(exact[-1])}"
+
+
+def _middle(comparison: Comparison) -> float:
+    return math.nan if comparison.ratio is None else comparison.ratio.value
+
+
+def _by_claim(verdicts: Sequence[ClaimVerdict]) -> list[list[ClaimVerdict]]:
+    return list(_grouped(verdicts, lambda claim: claim.id).values())
+
+
+def _by_article(verdicts: Sequence[ClaimVerdict]) -> dict[str, list[ClaimVerdict]]:
+    return _grouped(verdicts, lambda claim: claim.article.cited if claim.article else claim.source)
+
+
+def _grouped(
+    verdicts: Sequence[ClaimVerdict], name: Callable[[Claim], str]
+) -> dict[str, list[ClaimVerdict]]:
+    found: dict[str, list[ClaimVerdict]] = {}
+    for each in verdicts:
+        found.setdefault(name(each.claim), []).append(each)
+    return found
+
+
+def _tables_by_article(verdicts: Sequence[ClaimVerdict]) -> Iterator[Table]:
+    """Yield for each article what was decided, a row a verdict, and what its open claims take."""
+    for article, own in _by_article(verdicts).items():
+        claims = _by_claim(own)
+        left = [each for each in claims if came_to(each) in LEFT]
+        of = f"of {len(claims)}"
+        if decided := [each for each in own if not each.decision.is_open]:
+            yield verdict_table(decided, f"{article}: {len(claims) - len(left)} {of} decided")
+        if left:
+            titles = ("claim", "what it takes")
+            rows = tuple((Cell(each[0].claim.id), Cell(takes(each))) for each in left)
+            yield Table(f"{article}: {len(left)} {of} open", texts(titles), rows)
+
+
+def takes(verdicts: Sequence[ClaimVerdict]) -> str:
+    """Return what deciding a claim takes: parts that the lab lacks; if none, what else it takes."""
+    found = dict.fromkeys(item for each in verdicts for item in each.takes)
+    missing = dict.fromkeys(item for each in verdicts for item in each.lacks)
+    return "; ".join(missing or found) or UNKNOWN
+
+
+def verdict_table(verdicts: Sequence[ClaimVerdict], title: str = "Claims") -> Table:
+    """Return a row for each verdict, under its claim; values of a sweep `together`."""
+    names = ("claim", "load", "article", "here", "outcome")
+    rows = []
+    for own in _by_claim(verdicts):
+        name, published = own[0].claim.id, own[0].claim.stated
+        for each, load, here in together(own):
+            cells = (name, load or "a test", published, here)
+            outcome = Cell(each.decision, MEANINGS.get(each.decision, Meaning.MUTED))
+            rows.append((*map(Cell, cells), outcome))
+            name = published = ""
+    return Table(title, texts(names), tuple(rows))
+
+
+def render_json(verdicts: Sequence[ClaimVerdict]) -> str:
+    """Return the verdicts as JSON; it ends with a newline."""
+    return to_json({"format": FORMAT, "verdicts": [_verdict(each) for each in verdicts]})
+
+
+def _sentences(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
+    """Yield what the article says and what runs or its test say to it, once a claim."""
+    for own in _by_claim(verdicts):
+        claim = own[0].claim
+        runs = Counter(each.run for each in own)
+        said = (f"[{_by(each, runs)}] {each.decision}: {each.sentence}" for each in own)
+        yield f"{claim.id} ({claim.source}): {says(claim)}. {' '.join(said)}"
+
+
+def says(claim: Claim) -> str:
+    """Return what the article says, with what its author says against it."""
+    return claim.text + (f" (the author: {claim.caveat})" if claim.caveat else "")
+
+
+def _by(verdict: ClaimVerdict, runs: Mapping[str | None, int]) -> str:
+    """Return what gave a verdict: a run, one value of a sweep, or a test."""
+    if verdict.run is None:
+        return "test"
+    return verdict.run if runs[verdict.run] == 1 else f"{verdict.run}, {verdict.load}"
+
+
+def _estimate(verdict: ClaimVerdict) -> Estimate | None:
+    return None if verdict.comparison is None else verdict.comparison.ratio
+
+
+def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
+    claim, found = verdict.claim, verdict.comparison
+    return {
+        "claim": claim.id,
+        "source": claim.source,
+        "text": claim.text,
+        "note": claim.note or None,
+        "caveat": claim.caveat or None,
+        "metric": claim.metric if claim.kind == "ratio" else None,
+        "workload": claim.workload or None,
+        "reference": claim.reference or None,
+        "changed": claim.changed or None,
+        "published": claim.published,
+        "published_ratio": claim.ratio,
+        "direction": claim.direction,
+        "band": claim.band,
+        "means": claim.meaning,
+        "cores": claim.cores,
+        "connections": claim.connections,
+        "version": claim.version,
+        "rate": claim.rate,
+        "kind": claim.kind,
+        "test": claim.test,
+        "holds": claim.holds,
+        "outdated": claim.outdated,
+        "untestable": claim.untestable,
+        "article": claim.article,
+        "decision": verdict.decision,
+        "takes": verdict.takes or None,
+        "sentence": verdict.sentence,
+        "run": verdict.run,
+        "load": verdict.load or None,
+        "machine": verdict.machine or None,
+        "uncounted": verdict.uncounted or None,
+        "cause": verdict.cause or None,
+        "banners": list(map(told, verdict.warnings)) or None,
+        "here": _estimate(verdict),
+        "between": found and found.between,
+        "by": found.metric if found and found.metric != claim.metric else None,
+    }

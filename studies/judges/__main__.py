@@ -1,0 +1,78 @@
+"""The command: record blocks, or judge what was recorded."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from lab.bench.store.folder import write_json
+from lab.errors import LabError, ResultsError
+from studies.judges.counts import count
+from studies.judges.moods import Mood
+from studies.judges.record import Wanted, record
+from studies.judges.recording import Recording, read_recording
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+RECORDING = ROOT / "results" / "judges"
+RESULTS = ROOT / "studies" / "results" / "judges.json"
+
+SEED = 20261126
+
+
+def main() -> None:
+    """Do what was asked."""
+    parser = argparse.ArgumentParser(prog="python -m studies.judges", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    recorder = commands.add_parser("record", help="append blocks of one mood to the recording")
+    recorder.add_argument("--mood", type=Mood, choices=[*Mood], required=True)
+    recorder.add_argument("--minutes", type=float, default=5.0)
+    recorder.add_argument("--seed", type=int, default=SEED, help="of a recording that is begun")
+    recorder.add_argument(
+        "--at-once", action="store_true", help="do not wait for an idle machine before a block"
+    )
+    recorder.add_argument(
+        "--alike", action="store_true", help="the old version alone: comparisons with itself"
+    )
+    commands.add_parser("count", help="count the instructions of each version (valgrind)")
+    judge = commands.add_parser("judge", help="let all judges judge it; writes the results")
+    judge.add_argument("--output", type=Path, default=RESULTS, metavar="FILE")
+    for command in commands.choices.values():
+        command.add_argument("--recording", type=Path, default=RECORDING, metavar="FOLDER")
+    asked = parser.parse_args()
+    try:
+        if asked.command == "record":
+            wanted = Wanted(asked.mood, asked.minutes, asked.seed, asked.at_once, alike=asked.alike)
+            made = record(asked.recording, wanted, print)
+            print(f"{made} blocks of the mood {asked.mood}")
+        elif asked.command == "count":
+            for name, counts in count(
+                asked.recording, _recording(asked.recording).turns
+            ).requests.items():
+                print(f"{name}: {', '.join(map(str, counts))}")
+        else:
+            _judge(asked.recording, asked.output)
+    except LabError as error:
+        sys.exit(str(error))
+
+
+def _recording(folder: Path) -> Recording:
+    found = read_recording(folder)
+    if found is None:
+        raise ResultsError(folder, "holds no recording; make one with: judges record")
+    return found
+
+
+def _judge(folder: Path, output: Path) -> None:
+    from studies.judges.result import judged  # noqa: PLC0415 - scipy is a tests' dependency
+
+    found = judged(folder, _recording(folder), "python -m studies.judges judge")
+    write_json(output, found)
+    for mood, by_judge in found.moods.items():
+        for name, counts in by_judge.items():
+            told = ", ".join(f"{it} {n.red}/{n.comparisons}" for it, n in counts.items())
+            print(f"{mood}: {name}: {told}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""
+How long should a window be? What a second of measuring tells, by the length of the window.
+
+    .venv/bin/python studies/windows.py
+
+Longer windows are less noisy; shorter ones allow more blocks in the same time. Each round makes one
+block of `http-socket` (twice) and `tuned` with every window, in random order, so that drift meets
+all of them. The noise of a trial is the standard deviation of the logarithm of two paired trials'
+ratio, divided by the square root of two: what a comparison sees. The cost of a window is that noise
+squared, times the seconds of a trial. The least cost gives the most precision in a given time.
+Writes studies/results/windows.json; about ten minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from lab.analysis.observations import observe
+from lab.bench.store.environment import read_environment
+from lab.bench.store.folder import read_run
+from lab.model.measurement import Run
+from lab.model.plan import Role
+
+ROOT = Path(__file__).resolve().parent.parent
+LAB = Path(sys.executable).parent / "lab"
+WINDOWS = (0.5, 1.0, 2.0, 3.0)
+METRICS = ("throughput", "cpu")
+
+
+def block(window: float) -> Run:
+    """Make one block with *window* seconds a trial, and return the run."""
+    words = ("http-socket", "tuned", "--blocks", "1", "--window", str(window), "--no-confirm")
+    with tempfile.TemporaryDirectory() as name:
+        done = subprocess.run(
+            (str(LAB), "run", *words, "--results", name),
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        if done.returncode not in (0, 3):
+            sys.exit(done.stderr)
+        return read_run(next(path for path in Path(name).iterdir() if path.is_dir()))
+
+
+def logarithms(run: Run) -> dict[str, tuple[float, float]] | None:
+    """
+    Return by metric the logarithms of two ratios: the same server twice, and another one.
+
+    None where a trial does not count.
+    """
+    seen = observe(run)
+    if not all(each.valid for each in seen):
+        return None
+    found = {(each.trial.slot.arm.name, each.trial.slot.arm.role): each.metrics for each in seen}
+    first = found["http-socket", Role.PROFILE]
+    again, other = found["http-socket", Role.AA], found["tuned", Role.PROFILE]
+    return {
+        metric: (math.log(again[metric] / first[metric]), math.log(other[metric] / first[metric]))
+        for metric in METRICS
+    }
+
+
+def row(runs: list[Run]) -> dict[str, float]:
+    """Return a trial's relative noise by metric, and the seconds from one trial to the next."""
+    ratios = [each for run in runs if (each := logarithms(run)) is not None]
+    starts = [[trial.started_at for trial in run.trials] for run in runs]
+    seconds = [(max(each) - min(each)) / (len(each) - 1) for each in starts]
+    found = {"rounds": float(len(ratios)), "seconds": statistics.median(seconds)}
+    for metric in METRICS:
+        columns = zip(*(each[metric] for each in ratios), strict=True)
+        found[metric] = math.sqrt(statistics.mean(map(statistics.variance, columns)) / 2)
+    return found
+
+
+def main() -> None:
+    """Measure, print a row for each window, store the figures."""
+    parser = argparse.ArgumentParser(description="What a window of each length tells per second.")
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--output", type=Path, default=ROOT / "studies/results/windows.json")
+    asked = parser.parse_args()
+    runs: dict[float, list[Run]] = {window: [] for window in WINDOWS}
+    for _ in range(asked.rounds):
+        for window in random.sample(WINDOWS, len(WINDOWS)):
+            runs[window].append(block(window))
+    rows = {f"{window:g}": row(made) for window, made in runs.items()}
+    for seconds, found in rows.items():
+        for metric in METRICS:
+            cost = found[metric] ** 2 * found["seconds"] * 1e4
+            print(
+                f"{seconds} s, {metric}: noise {found[metric]:.1%}, "
+                f"{found['seconds']:.1f} s a trial, cost {cost:.0f}"
+            )
+    stored = {
+        "command": f"python studies/windows.py --rounds {asked.rounds}",
+        "environment": read_environment(),
+        "windows": rows,
+    }
+    asked.output.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()
