@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers databases test t coverage test-slow test-peers test-systems free-threaded framework test-framework acceptance lint check compare endure dist image serve clean
+.PHONY: FORCE help setup peers databases test test-studies t coverage test-slow test-peers test-systems free-threaded framework test-framework acceptance lint check compare endure dist image serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -24,6 +24,8 @@ LAB := $(BIN)/lab
 unexport PYTHONDONTWRITEBYTECODE
 # Several at once, as most tests wait for a server. ARGS=-n0: one after the other, their output at once.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+# What tests research, and not the product. `make check` and CI run it, too.
+STUDIES := tests/studies
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 24
@@ -42,8 +44,11 @@ peers: setup ## install the other servers of the articles, in .venv, .peers and 
 databases: ## unpack the databases that peers ask, into .databases; installs nothing
 	@tools/databases.sh
 
-test: $(TESTS) ## run the tests (6 minutes)
-	@$(PYTEST) $(ARGS)
+test: $(TESTS) ## run the tests of the product (6 minutes)
+	@$(PYTEST) --ignore=$(STUDIES) $(ARGS)
+
+test-studies: $(TESTS) ## run the tests of studies/: the articles' claims, the self-test, the judges (2 minutes)
+	@$(PYTEST) $(STUDIES) $(ARGS)
 
 t: $(TESTS) ## run one file or folder of them, in one process: make t F=tests/lint/test_findings.py
 	@$(BIN)/python -m pytest -q $(or $(F),$(error which? make t F=tests/lint/test_findings.py)) $(ARGS)
@@ -80,7 +85,7 @@ acceptance: $(TESTS) ## compare applications of others, from the package index (
 lint: $(TESTS) ## lint and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-check: lint ## lint, types, tests: what a change must pass
+check: lint ## lint, types, all tests: what a change must pass
 	@$(PYTEST)
 
 compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)

@@ -12,6 +12,7 @@ LAYERS = {
     "tools/setup.sh": ["setup", "compare", "serve", "image", "framework"],
     "tools/setup.sh tests": [
         "test",
+        "test-studies",
         "t F=tests/fib",
         "coverage",
         "test-slow",
@@ -124,3 +125,15 @@ def test_make_lists_every_target():
     """`make` alone prints each target that is meant for people."""
     named = {line.split()[1] for line in make().stdout.splitlines()}
     assert named >= {target.split()[0] for targets in LAYERS.values() for target in targets}
+
+
+def test_ci_runs_all_tests_though_make_test_leaves_the_studies_out():
+    """`make test` and `make test-studies` share them; CI runs both, `make check` all at once."""
+    whole, product, studies = (
+        make("-n", target).stdout.splitlines()[-1].rstrip().partition(" -m pytest ")[2]
+        for target in ("check", "test", "test-studies")
+    )
+    assert product == f"{whole} --ignore=tests/studies"
+    assert studies == f"{whole} tests/studies"
+    steps = (ROOT / ".ci" / "run").read_text()
+    assert all(f"make {target} ||" in steps for target in ("test", "test-studies"))
