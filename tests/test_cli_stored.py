@@ -7,11 +7,9 @@ import shutil
 
 import pytest
 
-from studies import articles
 from tests.kit.lab_process import ROOT, run
 
 LADDER = str(ROOT / "docs" / "runs" / "ladder")
-LIFETIME = str(ROOT / "docs" / "runs" / "lifetime")
 
 
 @pytest.fixture
@@ -24,24 +22,6 @@ def another_machine(tmp_path):
         environment["cpu"]["model"] = "Another CPU"
     (copy / "run.json").write_text(json.dumps(header))
     return str(copy)
-
-
-def test_claims_says_what_each_article_s_claim_came_to(tmp_path):
-    """`lab claims` lists all that there are, and the ladder's with their figures and a decision."""
-    done = run("lab", "claims", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)["verdicts"]
-    assert {each["claim"] for each in found} == {each.id for each in articles.load()}
-    whole = [each for each in found if each["claim"] == "ladder-whole" and each["run"]]
-    assert {each["run"] for each in whole} >= {"ladder", "walkthrough"}
-    assert all(each["decision"] != "reproduced" for each in whole)
-
-
-def test_the_lifetime_claim_is_decided_by_counting(tmp_path):
-    """Without a master no worker was replaced in 35 s, with one they were."""
-    done = run("lab", "claims", LIFETIME, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "no worker of max-worker-lifetime was replaced" in " ".join(done.stdout.split())
 
 
 def test_a_run_compared_with_itself_is_the_same(tmp_path):

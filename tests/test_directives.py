@@ -1,16 +1,13 @@
 """What a page may ask for, and how it is told of a mistake."""
 
-import json
-import re
 from dataclasses import replace
 
 import pytest
 
 from lab.analysis.summary import summarise
 from lab.errors import ResultsError, UsageError
-from studies import articles
 from tests.kit import builders as make
-from tools.pages import directives, files, results, runs
+from tools.pages import directives, files, runs
 
 
 def test_a_block_a_line_and_a_comment():
@@ -26,64 +23,6 @@ def test_a_block_a_line_and_a_comment():
     assert "old" not in line + block
     assert block.startswith("<!-- instructions phases -->\n| part of `service`")
     assert block.endswith(".\n<!-- end -->\nrest\n")
-
-
-def test_all_claims_bring_no_heading():
-    """The page has its own; what is counted is there, and of each article how much is decided."""
-    text = directives.fill("<!-- claims -->\n<!-- end -->\n")
-    assert "#" not in text
-    assert re.search(r"^\d+ claims: \d+ reproduced; ", text, re.MULTILINE)
-    assert re.search(r'^\*\*".*" \(.*2016\): \d+ of \d+ decided\*\*$', text, re.MULTILINE)
-
-
-def test_the_ledger_has_all_that_is_known_of_each_claim():
-    """Figures, load and machine of what settles it; of an open one also what it takes."""
-    text = directives.fill("<!-- claims -->\n<!-- end -->\n")
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    titles = ["claim", "article", "here", "outcome", "load", "machine", "what it takes"]
-    assert rows[0] == titles
-    by_claim = {row[0]: dict(zip(titles, row, strict=False)) for row in rows}
-    assert {claim.id for claim in articles.load()} <= by_claim.keys()
-    decided, tested = by_claim["ladder-disable-logging"], by_claim["ladder-affinity"]
-    assert (decided["article"], decided["load"]) == ("1.39x", "64 connections, 3 s")
-    assert (decided["outcome"], decided["machine"]) == ("not seen", "AMD EPYC, 2 cores")
-    assert "what it takes" not in decided
-    assert (tested["outcome"], tested["load"]) == ("not seen", "a test")
-    for row in by_claim.values():
-        if row["outcome"] in ("no answer", "cannot be tested here", "no run yet"):
-            assert row["what it takes"].startswith(("`lab run ", "takes a ")), row
-
-
-def test_the_claims_of_an_article_in_its_words():
-    """Each has a row: decided with its evidence, or open with the command that would decide it."""
-    text = directives.fill("<!-- statements gunicorn -->\n<!-- end -->\n")
-    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
-    asked = [claim for claim in articles.load() if claim.source == "gunicorn"]
-    said = [row[0].removeprefix("| ") for row in rows if row[0] != "| "]
-    assert [each.partition(". *The author: ")[0] for each in said] == [c.text for c in asked]
-    assert any(each.endswith(". *The author: not tried.*") for each in said)
-    fact = next(row for row in rows if "tcp_tw_recycle" in row[0])
-    assert (fact[1], fact[2][:10]) == ("", "**true the")
-    assert "(../../tests/studies/articles/test_facts.py)" in fact[3]
-    for first, figure, here, by in rows:  # another run's row repeats nothing of its claim
-        assert figure or first == "| " or "studies/articles/test_" in by
-        assert here.startswith("**")
-        assert by.startswith(("[", "`lab run ", "takes a "))
-
-
-def test_an_article_is_named_with_what_is_known_of_it():
-    """Its title, which is a link, its author and its year; one that is not there is refused."""
-    text = directives.fill("<!-- article uvloop --><!-- -->")
-    assert "-->[uvloop: Blazing fast Python networking](https://magic.io/" in text
-    assert text.endswith("), Yury Selivanov, 2016<!-- -->")
-    with pytest.raises(UsageError, match="there is no article moon; there are microsecond, "):
-        directives.fill("<!-- article moon --><!-- -->")
-
-
-def test_what_came_of_an_article_in_short():
-    """Its own claims alone."""
-    text = directives.fill("<!-- claims in short: nonblocking --><!-- -->")
-    assert re.search(r"-->5 claims: \d reproduced; ", text)
 
 
 def test_chosen_rows_of_a_table():
@@ -128,53 +67,6 @@ def test_a_malformed_directive_is_refused():
         match=r"<!-- ratio ladder: cpu of tuned --> has none of the forms: .*; ratio RUN: ",
     ):
         directives.fill("<!-- ratio ladder: cpu of tuned -->1.0x<!-- -->")
-
-
-@pytest.fixture
-def made_up(monkeypatch, tmp_path):
-    """Store a result of our own."""
-    found = {
-        "requests": 200000,
-        "floors": {"cpu": 0.05729},
-        "tools": {"ours": [7e-6, 9e-6, 8e-6], "theirs": [5e-6]},
-        "rounds": {"ours": [6e-6, 2e-6, 9e-6], "theirs": [3e-6, 1e-6, 4e-6]},
-        "pairs": {"cpu": [{"verdict": "same"}, {"verdict": "undecided"}], "p99": []},
-        "command": "made up",
-    }
-    (tmp_path / "made-up.json").write_text(json.dumps(found))
-    monkeypatch.setattr(results, "RESULTS", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("asked", "text"),
-    [
-        ("requests", "200,000"),
-        ("floors / cpu in %", "5.73 %"),
-        ("how many are undecided of pairs / * / * / verdict", "1"),
-        ("tools / ours in µs", "8.00 µs"),
-        ("tools / ours above theirs", "60%"),
-        ("rounds / ours over theirs, paired", "2.08x [1.76, 2.46]"),
-    ],
-)
-def test_a_figure_of_a_stored_result(made_up, asked, text):
-    """As it is stored, in a unit, or beside another one: the median where there are several."""
-    page = f"<!-- result made-up: {asked} -->"
-    assert directives.fill(f"{page}<!-- -->") == f"{page}{text}<!-- -->"
-
-
-@pytest.mark.parametrize(
-    ("asked", "problem"),
-    [
-        ("made-up: floors / speed", "made-up.json has no 'speed' of 'floors / speed'"),
-        ("made-up: floors / cpu in inches", "inches: a result is in %, "),
-        ("made-up: command", "made-up.json: what stands at command is no number"),
-        ("nothing: requests", "nothing.json: there is no such result"),
-    ],
-)
-def test_what_a_stored_result_does_not_have_is_named(made_up, asked, problem):
-    """Instead of a figure from elsewhere."""
-    with pytest.raises(UsageError, match=problem):
-        directives.fill(f"<!-- result {asked} --><!-- -->")
 
 
 def test_the_load_of_a_run_and_what_its_numbers_stand_for(monkeypatch):

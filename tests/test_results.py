@@ -16,7 +16,6 @@ from lab.model.measurement import Failure
 from lab.model.plan import Role
 from lab.model.profile import Own, Peer
 from lab.model.runtime import Altered
-from studies.articles.lock import locked
 from tests.kit import builders as make
 
 STORED = [
@@ -232,24 +231,3 @@ def test_what_is_there_and_no_run_s_folder_is_said_to_be_none(writer, tmp_path):
     for path in (writer.folder / "run.json", tmp_path):
         with pytest.raises(UsageError, match=f"{path}: is no run's folder: it has no run.json"):
             find_run(tmp_path, str(path))
-
-
-def test_a_folder_is_one_call_s_alone_until_it_ends(tmp_path):
-    """A second one is refused with its name, and nothing is left in it."""
-    results = tmp_path / "results"
-    refused = pytest.raises(UsageError, match=f"--results {results}: another ")
-    with locked(results), refused, locked(results):
-        pass
-    with locked(results):
-        assert not list(results.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("name", "problem"),
-    [("file", "is a file, not a folder"), ("file/below", "cannot be written: Not a directory")],
-)
-def test_what_cannot_hold_runs_is_refused_before_any_is_made(tmp_path, name, problem):
-    """In a line that says what is wrong with it."""
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match=problem), locked(tmp_path / name):
-        pass

@@ -29,14 +29,11 @@ from lab.config.scale import scaled
 from lab.errors import UsageError
 from lab.model.measurement import Failure
 from lab.model.plan import Load, Role
-from lab.model.profile import Own
 from lab.model.runtime import Runtime
 from lab.report import figures, html_page, summary_json
 from lab.report.plots.sweep import LEAST
 from lab.report.sweep import document, documents, first, sentence
 from lab.report.warnings import STATUS
-from studies import articles
-from studies.articles.decide import is_about
 from tests.kit import builders as make
 from tests.kit.lab_process import SMALL, compare, trials
 from tools.pages import files
@@ -449,21 +446,6 @@ def test_one_server_core_is_said_first(cores, first):
     opening = "With one server core this does not show what more workers do on several. "
     assert said.startswith(opening) is first
     assert not document(conclude_sweep(crossed())).headline.startswith(opening)
-
-
-def test_a_claim_is_not_decided_by_a_profile_with_another_number():
-    """The claim names a profile, and that has its own number of workers."""
-    claim = next(each for each in articles.load() if each.kind == "ratio")
-    changed, reference = (replace(make.profile(each), own=Own()) for each in sides(claim))
-    plan = make.altered(make.plan(reference, changed), workload=workload(claim.workload))
-    assert not is_about(claim, plan)
-    ours = make.altered(plan, profiles=[replace(each, own=None) for each in plan.profiles])
-    assert is_about(claim, ours)
-
-
-def sides(claim):
-    """Return the names of a claim's profiles."""
-    return claim.changed, claim.reference
 
 
 def test_a_value_that_an_interruption_left_without_a_trial_is_said():

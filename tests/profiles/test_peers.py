@@ -14,7 +14,7 @@ from lab.bench.machine import project
 from lab.errors import ProfileError
 from lab.model.digest import digest_of, told
 from studies import articles
-from tools.pages import systems
+from studies.pages import systems
 
 NAMES = sorted(path.stem for path in project.peers().glob("*.toml"))
 

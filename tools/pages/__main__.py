@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from lab.errors import LabError
-from tools.pages import commands, directives, house, lint, profiles, schema, systems
+from studies.pages import systems
+from tools.pages import commands, directives, house, lint, profiles, schema
 
 try:
     for part in (schema, profiles, systems, commands, lint, house, directives):

@@ -15,21 +15,8 @@ from pathlib import Path
 
 from lab.errors import FileError, UsageError
 from lab.report import markdown
-from tools.pages import (
-    claims,
-    figures,
-    gates,
-    hidden,
-    instructions,
-    judges,
-    migration,
-    proofs,
-    public_lint,
-    results,
-    runs,
-    tuning,
-    vocabulary,
-)
+from studies.pages import claims, instructions, judges, public_lint, results
+from tools.pages import figures, gates, hidden, migration, proofs, runs, tuning, vocabulary
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {

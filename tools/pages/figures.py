@@ -16,7 +16,8 @@ from lab.cli.stress.text import banners as stress_banners
 from lab.errors import ResultsError
 from lab.report import markdown, svg
 from lab.report.figures import FIGURES, of_sweep, pictures
-from tools.pages import headline, judges
+from studies.pages import judges
+from tools.pages import headline
 from tools.pages.files import RUNS, document, summary, swept
 from tools.pages.proofs import stress_result
 

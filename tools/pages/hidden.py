@@ -26,7 +26,7 @@ from lab.report.caveats import caveats, caveats_of_sweep
 from lab.report.svg import SVG
 from studies.articles import show
 from studies.articles.claim import ClaimVerdict
-from tools.pages.claims import settled, verdicts
+from studies.pages.claims import settled, verdicts
 from tools.pages.files import document, summary, swept
 from tools.pages.proofs import stress_result
 from tools.pages.runs import WARNED

@@ -6,9 +6,12 @@ import pytest
 
 from lab.analysis.compare import verdict_of
 from lab.analysis.summary import summarise
+from lab.bench.workloads import workload
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Cause, Diagnosis, Standing
 from lab.model.plan import Better, Load
+from lab.model.profile import Own
+from studies import articles
 from studies.articles.claim import Band, Claim, Decision, Inaction
 from studies.articles.decide import cause_of, decide, decision_of, is_about
 from tests.kit import builders as make
@@ -394,3 +397,18 @@ def test_trials_that_count_for_nothing_decide_nothing():
 
     verdict = decided(replace(WHOLE, trials=tuple(map(wrong, WHOLE.trials))))
     assert (verdict.decision, verdict.comparison.ratio) == (Decision.UNDECIDED, None)
+
+
+def test_a_claim_is_not_decided_by_a_profile_with_another_number():
+    """The claim names a profile, and that has its own number of workers."""
+    claim = next(each for each in articles.load() if each.kind == "ratio")
+    changed, reference = (replace(make.profile(each), own=Own()) for each in sides(claim))
+    plan = make.altered(make.plan(reference, changed), workload=workload(claim.workload))
+    assert not is_about(claim, plan)
+    ours = make.altered(plan, profiles=[replace(each, own=None) for each in plan.profiles])
+    assert is_about(claim, ours)
+
+
+def sides(claim):
+    """Return the names of a claim's profiles."""
+    return claim.changed, claim.reference

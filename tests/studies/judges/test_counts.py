@@ -9,7 +9,7 @@ from lab.errors import UsageError
 from studies.judges import counts
 from studies.judges.counts import CountedInstructions, count, over_old, read_counts
 from studies.judges.trials import planted_turns
-from tools.pages import judges as page
+from studies.pages import judges as page
 
 TURNS, _ = planted_turns(100e-6, 10e-9)
 

@@ -20,10 +20,10 @@ from studies.judges.picture import draw, interval
 from studies.judges.recording import Recording, TrialSizes, write_recording
 from studies.judges.result import judged
 from studies.judges.trials import plan_of
+from studies.pages import judges as page
 from tests.kit import builders
 from tests.kit.lab_process import ROOT
 from tests.studies.judges.test_cut import recorded
-from tools.pages import judges as page
 
 NONE, SOME = Counted(20, 0, 0, 1, 0.5, 1.0), Counted(20, 7, 2, 0, 0.5, 1.0)
 KINDS = ("alike", "2 % more", "5 % more", "10 % more", "5 % less")

@@ -10,7 +10,7 @@ from lab.bench import profiles
 from lab.bench.profiles.header import words
 from lab.model.profile import Profile
 from studies import articles
-from tools.pages.claims import article, sources
+from studies.pages.claims import article, sources
 from tools.pages.files import DOCS, ROOT, written
 
 PAGE = DOCS / "reference" / "systems.md"

@@ -15,7 +15,7 @@ from studies.judges.counted import Counted, JudgesResult
 from studies.judges.counts import LIMIT, over_old
 from studies.judges.made import NAMES
 from studies.judges.picture import MOODS, draw
-from tools.pages.results import RESULTS
+from studies.pages.results import RESULTS
 
 TOGETHER = "all"
 """The moods together, as the result calls them."""
