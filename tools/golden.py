@@ -33,12 +33,15 @@ COMMANDS = (
     *("ab", "check", "claims", "compare", "lint", "list", "migrate", "report", "run", "selftest"),
     *("show", "stress", "tune"),
 )
+PAGE = ".golden-page"
+"""Name of a page that is written to be read at once; of several values there is one for each."""
+
 FORMS = {
     "first": [],
     "full": ["--full"],
     "markdown": ["--markdown"],
     "json": ["--json"],
-    "html": ["--html", "golden.html"],
+    "html": ["--html", f"{PAGE}.html"],
 }
 SCREENS = ("first", "full")
 """The forms in which a terminal shows a run."""
@@ -131,8 +134,7 @@ def output(folder: Path, words: list[str]) -> str:
             status = ended.code
     printed.flush()
     text = buffer.getvalue().decode()
-    page = folder / "golden.html"
-    if page.exists():
+    for page in sorted(folder.glob(f"{PAGE}*.html")):
         text += page.read_text(encoding="utf-8")
         page.unlink()
     text = text.replace(str(folder), "/folder")
