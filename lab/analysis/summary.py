@@ -33,7 +33,6 @@ from lab.analysis.metrics import merged, merged_latency, quantile
 from lab.analysis.observations import Observation, observe
 from lab.analysis.same_work import different_work
 from lab.analysis.warning import RunWarning
-from lab.lint.rules import inert
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
 from lab.model.finding import Finding, Gate
@@ -247,16 +246,9 @@ def summarise(run: Run) -> Summary:
         exit_code=status,
         diagnoses=diagnoses(run, observations, floors),
         shares=_shares(plan, comparisons),
-        inert=without_effect(plan),
+        inert=plan.inert or {},
         applications=served,
     )
-
-
-def without_effect(plan: Plan) -> Mapping[str, tuple[str, ...]]:
-    """Return profile -> its options without effect: as the plan keeps it, else by today's rules."""
-    if plan.inert is not None:
-        return plan.inert
-    return {each.name: found for each in plan.profiles if (found := inert(each))}
 
 
 def _shares(plan: Plan, comparisons: Comparisons) -> dict[str, dict[str, Comparison]]:

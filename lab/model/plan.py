@@ -115,8 +115,8 @@ class Plan:
     """Of a run of two versions the metric that ends it where it has no limits: "cpu". A limit of it
     is open until it is crossed or excluded. None of other runs."""
     inert: Mapping[str, tuple[str, ...]] | None = None
-    """Profile -> its options without effect, each with the reason, as they were judged before the
-    run; None where that was not kept."""
+    """Profile -> its options without effect, each with the reason, as the linter judged them before
+    the run; None: unknown."""
 
     @property
     def block(self) -> tuple[Arm, ...]:

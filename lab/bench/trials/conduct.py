@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.points import summaries
-from lab.analysis.summary import Summary, without_effect
+from lab.analysis.summary import Summary
 from lab.analysis.sweep import RunConclusion, conclude_run
 from lab.bench import probes, profiles
 from lab.bench.machine.cpus import written
@@ -43,7 +43,7 @@ from lab.bench.trials.available import available, import_applications, warnings
 from lab.bench.trials.cores import count_generators, share_cores
 from lab.bench.trials.counter_runs import plan_counters
 from lab.bench.trials.minutes import Minutes, with_minutes
-from lab.bench.trials.plan import estimate, validate
+from lab.bench.trials.plan import estimate, validate, with_inert
 from lab.bench.trials.replies import TriedOut, with_replies
 from lab.bench.trials.runner import Observer, Parts, run
 from lab.bench.trials.same_application import remarks
@@ -177,7 +177,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         smallest=options.smallest,
         thresholds=options.thresholds,
     )
-    plan = replace(plan, inert=without_effect(plan))
+    plan = with_inert(plan)
     validate(plan)
     if options.minutes is not None:
         plan = with_minutes(plan, options.minutes)
@@ -214,7 +214,8 @@ def conduct(
         started = {each.service.name: each.service for each in backing}
         services = tuple(started.get(each.name, each) for each in prepared.plan.backing)
         try:
-            plan = replace(prepared.plan, backing=services)
+            # `lab tune` has replaced the arms.
+            plan = with_inert(replace(prepared.plan, backing=services))
             plan = with_replies(plan, options.trying, adapter, fetch)
         except ServerStartError as error:
             _keep_early(options.results, prepared.plan.workload, error)

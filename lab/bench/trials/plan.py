@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from lab.config import servers
 from lab.errors import UsageError
+from lab.lint.rules import inert
 from lab.model.plan import LONGEST, SHORTEST, Arm, Load, Plan
 from lab.model.profile import Profile
 from lab.model.request import Expectation
@@ -88,6 +89,14 @@ def named(name: str, at: Mapping[str, str]) -> str:
 def alone(arm: Arm, window: float, warmup: float = 0.0) -> Plan:
     """Return the plan of one trial of *arm*, without an A/A arm: none is the reference."""
     return Plan((arm,), reference="", blocks=1, warmup=warmup, window=window, seed=0)
+
+
+def with_inert(plan: Plan) -> Plan:
+    """Return *plan* with `Plan.inert` by the rules of the linter, unless it has that."""
+    if plan.inert is not None:
+        return plan
+    reasons = {profile.name: inert(profile) for profile in plan.profiles}
+    return replace(plan, inert={name: some for name, some in reasons.items() if some})
 
 
 def orders(plan: Plan) -> Iterator[list[Arm]]:
