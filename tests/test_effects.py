@@ -9,10 +9,8 @@ from dataclasses import replace
 import pytest
 
 from lab.bench import profiles
-from lab.bench.profiles import as_today
 from lab.bench.store.effects import effects
-from lab.bench.store.encoding import builtins, encode
-from lab.bench.store.flat import flat
+from lab.bench.store.encoding import encode
 from lab.model.comparison import Estimate
 
 FOUND = [profiles.read(name) for name in ("master", "max-worker-lifetime-delta", "http-socket")]
@@ -28,7 +26,7 @@ def store(tmp_path):
         folder.mkdir()
         made = [replace(each, digest=digest) if digest else each for each in FOUND]
         run = {"plan": {"arms": [{"profile": each} for each in made]}}
-        (folder / "run.json").write_bytes(encode(flat(builtins(run))))
+        (folder / "run.json").write_bytes(encode(run))
         summary = {
             "exit_code": 0,
             "load": {"connections": 64},
@@ -49,20 +47,20 @@ def store(tmp_path):
 
 def test_the_effect_is_that_of_the_step(store):
     """The ratio with its interval; a profile without a measured step has none."""
-    assert effects(store(), FOUND, as_today) == {"http-socket": Estimate(0.44, 0.42, 0.46, 10)}
+    assert effects(store(), FOUND) == {"http-socket": Estimate(0.44, 0.42, 0.46, 10)}
 
 
 def test_the_run_of_the_ladder_counts_before_others(store):
     """Whatever they are called, and however many pairs they have."""
     store("a", {**STEP, "ratio": 0.5, "n": 15})
-    assert effects(store(), FOUND, as_today)["http-socket"].value == 0.44
+    assert effects(store(), FOUND)["http-socket"].value == 0.44
 
 
 def test_of_other_runs_the_first_by_name_counts(store):
     """Unless it has so few pairs that it was made to count something."""
     store("a", {**STEP, "ratio": 0.5, "n": 4})
     store("c", {**STEP, "ratio": 0.6, "n": 15})
-    assert effects(store("b"), FOUND, as_today)["http-socket"].value == 0.44
+    assert effects(store("b"), FOUND)["http-socket"].value == 0.44
 
 
 @pytest.mark.parametrize(
@@ -79,21 +77,19 @@ def test_of_other_runs_the_first_by_name_counts(store):
 )
 def test_a_run_that_says_nothing_of_it_is_not_quoted(store, different):
     """Too noisy, of another configuration or load, or without a ratio."""
-    assert effects(store(**different), FOUND, as_today) == {}
+    assert effects(store(**different), FOUND) == {}
 
 
 def test_a_run_of_several_rates_is_not_quoted(store):
     """Its summary is a list of them."""
     folder = store()
     (folder / "ladder" / "summary.json").write_text("[{}, {}]")
-    assert effects(folder, FOUND, as_today) == {}
+    assert effects(folder, FOUND) == {}
 
 
 def test_the_level_of_an_interval_is_the_run_s(store):
     """Not 95 % where a look has ended it."""
-    assert (
-        effects(store(step=STEP | {"level": 0.995}), FOUND, as_today)["http-socket"].level == 0.995
-    )
+    assert effects(store(step=STEP | {"level": 0.995}), FOUND)["http-socket"].level == 0.995
 
 
 def test_a_step_against_another_profile_is_not_quoted(store):
@@ -101,17 +97,4 @@ def test_a_step_against_another_profile_is_not_quoted(store):
     folder = store()
     path = folder / "ladder" / "summary.json"
     path.write_text(re.sub('"before": "[^"]+"', '"before": "master"', path.read_text()))
-    assert effects(folder, FOUND, as_today) == {}
-
-
-def test_a_run_made_when_profiles_checked_their_start_is_quoted(store):
-    """The line that did so is no option of a server that serves."""
-    check = (
-        ("env", "FIB_HOME={root}"),
-        ("exec-asap", 'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID BIND PORT'),
-    )
-    folder = store()
-    path = folder / "ladder" / "run.json"
-    older = [replace(each, options=(*check, *each.options), digest="older") for each in FOUND]
-    path.write_bytes(encode({"plan": {"arms": [{"profile": each} for each in older]}}))
-    assert effects(folder, FOUND, as_today)["http-socket"].value == 0.44
+    assert effects(folder, FOUND) == {}

@@ -41,18 +41,19 @@ def changed(run, read=today):
     """Return which profiles of a run are others today: a line each, with both digests."""
     found = []
     for stored, at in {arm.profile.name: (arm.profile, arm.at) for arm in run.plan.arms}.values():
-        made = profiles.as_today(stored)
         try:
-            now = read(made.name)
+            now = read(stored.name)
             for quantity in COUNTED.keys() & at.keys():
                 now = scaled(now, quantity, int(at[quantity]))
         except ProfileError:
-            found.append(f"{run.name}: {made.name} ({made.digest}) is no profile any more")
+            found.append(f"{run.name}: {stored.name} ({stored.digest}) is no profile any more")
             continue
         # The number of CPUs is the machine's, and not the profile's.
-        told = [digest_of(profiles_page.without_cpus(each).options) for each in (made, now)]
-        if made.digest != now.digest and told[0] != told[1]:
-            found.append(f"{run.name}: {made.name} was {made.digest}, and is {now.digest} today")
+        told = [digest_of(profiles_page.without_cpus(each).options) for each in (stored, now)]
+        if stored.digest != now.digest and told[0] != told[1]:
+            found.append(
+                f"{run.name}: {stored.name} was {stored.digest}, and is {now.digest} today"
+            )
     return found
 
 
@@ -144,7 +145,7 @@ def test_a_run_with_exit_status_3_is_refused(noisy):
 def test_a_run_of_another_version_of_a_profile_is_refused():
     """The run, the profile and both digests are named."""
     run = stored_run("ladder")
-    own = {each.name: profiles.as_today(each) for each in run.plan.profiles}
+    own = {profile.name: profile for profile in run.plan.profiles}
     assert not changed(run, own.__getitem__)
     options = (*own["tuned"].options, ("offload-threads", "1"))
     other = replace(own["tuned"], options=options, digest=digest_of(options))
@@ -155,7 +156,7 @@ def test_a_run_of_another_version_of_a_profile_is_refused():
 def test_a_profile_with_a_sweeps_number_is_the_same_profile():
     """What a sweep over workers replaced is replaced in today's, too; another number is seen."""
     run = stored_run("ladder")
-    own = {each.name: profiles.as_today(each) for each in run.plan.profiles}
+    own = {profile.name: profile for profile in run.plan.profiles}
 
     def at(value):
         arms = (
@@ -181,7 +182,7 @@ def test_a_profile_that_is_gone_is_named():
 def test_another_number_of_cpus_is_the_same_profile():
     """A profile with a process for each CPU is the same on every machine."""
     run = stored_run("ladder")
-    own = {each.name: profiles.as_today(each) for each in run.plan.profiles}
+    own = {profile.name: profile for profile in run.plan.profiles}
     options = tuple((k, "16" if k == "processes" else v) for k, v in own["tuned"].options)
     other = replace(own["tuned"], options=options, digest=digest_of(options))
     assert not changed(run, (own | {"tuned": other}).__getitem__)

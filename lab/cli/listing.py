@@ -51,7 +51,7 @@ def list_command(*, as_json: bool) -> int:
             each.profile.name,
         )
     )
-    measured = effects(project.runs(), [each.profile for each in found], profiles.as_today)
+    measured = effects(project.runs(), [each.profile for each in found])
     if as_json:
         say_json(
             encode(

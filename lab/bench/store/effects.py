@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from lab.bench.store.encoding import decode, encode
-from lab.bench.store.flat import nested
+from lab.bench.store.encoding import decode
 from lab.model.comparison import Estimate
 from lab.model.profile import Profile
 
@@ -25,8 +24,13 @@ METRIC = "cpu"
 """It does not depend on whether the generator kept up."""
 
 
+class _ProfileVersion(msgspec.Struct):
+    name: str
+    digest: str
+
+
 class _Arm(msgspec.Struct):
-    profile: Profile
+    profile: _ProfileVersion
 
 
 class _Plan(msgspec.Struct):
@@ -39,9 +43,7 @@ class _Made(msgspec.Struct):
     plan: _Plan
 
 
-def effects(
-    folder: Path, found: Sequence[Profile], as_today: Callable[[Profile], Profile]
-) -> Mapping[str, Estimate]:
+def effects(folder: Path, found: Sequence[Profile]) -> Mapping[str, Estimate]:
     """
     Return by profile the ratio of its CPU per request to that of the profile that it is against.
 
@@ -52,13 +54,12 @@ def effects(
     Args:
         folder: Of the runs' folders.
         found: The profiles as they are.
-        as_today: Tells a stored profile in the words of today.
     """
     today = {each.name: each for each in found}
     quoted: dict[str, Estimate] = {}
     paths = folder.glob("*/summary.json")
     for path in sorted(paths, key=lambda each: (each.parent.name != LADDER, each)):
-        for (name, digest), (against, digest_against), ratio in _ratios(path, as_today):
+        for (name, digest), (against, digest_against), ratio in _ratios(path):
             known = today.get(name)
             if known is None or known.against != against:
                 continue
@@ -69,9 +70,7 @@ def effects(
     return quoted
 
 
-def _ratios(
-    path: Path, as_today: Callable[[Profile], Profile]
-) -> Iterator[tuple[tuple[str, str], tuple[str, str], Estimate]]:
+def _ratios(path: Path) -> Iterator[tuple[tuple[str, str], tuple[str, str], Estimate]]:
     """Yield the steps of a run: name and digest of both profiles, and their ratio."""
     summary = msgspec.json.decode(path.read_bytes())
     if isinstance(summary, list):  # of several rates
@@ -80,9 +79,8 @@ def _ratios(
     if summary["exit_code"] or {"requests", "rate"} & load.keys() or summary["path"] != "/9000":
         return
     run = path.with_name("run.json")
-    written = nested(decode(run.read_bytes(), dict, run))
-    arms = decode(encode(written), _Made, run).plan.arms
-    digests = {each.profile.name: as_today(each.profile).digest for each in arms}
+    arms = decode(run.read_bytes(), _Made, run).plan.arms
+    digests = {arm.profile.name: arm.profile.digest for arm in arms}
     for step in summary["steps"]:
         comparison = step.get("step", {}).get(METRIC, {})
         if "ratio" in comparison:
