@@ -46,7 +46,7 @@ class Editing:
 
 def edited(editing: Editing, config: Config, steps: Steps) -> str:
     """
-    Return the text of a configuration's file after the steps; see `Dialect.edited`.
+    Return the text of a configuration's file after the steps; see `Server.edited`.
 
     Raises:
         ProfileError: A step cannot be written there; the message says what to do by hand.

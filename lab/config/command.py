@@ -62,25 +62,25 @@ def profile_of(text: str) -> Profile:
     at = next((n for n, word in enumerate(words) if "=" not in word and word != "env"), 0)
     at += 2 * (words[at + 1 : at + 2] == ["-m"])
     program = Path(words[at]).name if at < len(words) else ""
-    dialect = servers.named(program)
+    server = servers.named(program)
     altered: list[Altered] = []
     if not any("{port}" in word or "{address}" in word for word in words):
-        if dialect is None or not dialect.listen:
-            form = Path(dialect.file).suffix[1:] if dialect else ""
+        if server is None or not server.listen:
+            form = Path(server.file).suffix[1:] if server else ""
             hint = f"give its options in an {form}" if form else "write {port}"
             problem = f"the lab does not know how to tell {program} where to listen; {hint}"
             raise ProfileError(text, problem)
-        words, altered = _listening(words, at, dialect.listen)
-    if dialect and (why := dialect.refused(words, here)):
+        words, altered = _listening(words, at, server.listen)
+    if server and (why := server.refused(words, here)):
         raise ProfileError(text, why)
-    if dialect and dialect.takes_no_value:
-        _check_served(text, words[at:], dialect.takes_no_value)
+    if server and server.takes_no_value:
+        _check_served(text, words[at:], server.takes_no_value)
     apps = [word for word in words if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*(\(\))?", word)]
     said = [each for each in words[at + 1 :] if each not in PLACES and not re.search("[:{]", each)]
     name = _name(re.sub(r"[^\w.]+", "-", " ".join((program, *said))).strip("-"))
     options = tuple(("app", app) for app in apps[-1:])
     made = started_by(name, here / name, tuple(words), options)
-    version = (words[0], "--version") if at == 0 and dialect and dialect.listen else ()
+    version = (words[0], "--version") if at == 0 and server and server.listen else ()
     return replace(made, summary=text, version=version, own=Own(here, tuple(altered)))
 
 

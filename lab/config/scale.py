@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from lab.config import servers
 from lab.config.moves.move import MOST_WORKERS
-from lab.config.server import Dialect
+from lab.config.server import Server
 from lab.errors import UsageError
 from lab.model.digest import digest_of
 from lab.model.profile import Own, Profile
@@ -54,19 +54,19 @@ def _fixed(profile: Profile, quantity: str) -> str | None:
     mark, words = f"{{{quantity}}}", [word for command in profile.commands for word in command]
     if any(mark in word for word in words):
         return None
-    dialect = servers.of(profile)
+    server = servers.of(profile)
     if profile.commands and not any(_asked(each, quantity) for each in profile.commands):
-        if dialect.program:
-            return f"has no {quantity} to vary: {dialect.program} has no option for them"
+        if server.program:
+            return f"has no {quantity} to vary: {server.program} has no option for them"
         known = ", ".join(each.program for each in servers.every() if each.spelt(quantity))
         return (
             f"has no {quantity} to vary: its program is none of {known}, and its command has no "
             f"{mark} where the number is to stand"
         )
-    return dialect.fixed(profile, quantity)
+    return server.fixed(profile, quantity)
 
 
-def _asked(command: Sequence[str], quantity: str) -> tuple[int, Dialect] | None:
+def _asked(command: Sequence[str], quantity: str) -> tuple[int, Server] | None:
     """Return where in a command the program stands that has an option for it; None if nowhere."""
     found = ((at, servers.named(word)) for at, word in enumerate(command))
     return next(((at, each) for at, each in found if each and each.spelt(quantity)), None)
@@ -79,9 +79,9 @@ def _told(command: Sequence[str], quantity: str, number: int) -> tuple[str, ...]
         return tuple(word.replace(mark, str(number)) for word in command)
     if (asked := _asked(command, quantity)) is None:
         return tuple(command)
-    at, dialect = asked
-    rest = tuple(_without(command[at + 1 :], dialect.spelt(quantity)))
-    return (*command[: at + 1], *dialect.with_number(rest, quantity, number))
+    at, server = asked
+    rest = tuple(_without(command[at + 1 :], server.spelt(quantity)))
+    return (*command[: at + 1], *server.with_number(rest, quantity, number))
 
 
 def _without(words: Sequence[str], spelt: Sequence[str]) -> Iterator[str]:

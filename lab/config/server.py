@@ -1,28 +1,53 @@
 """
-What every server answers about its options: the one place where the lab knows one from another.
+What `lab` knows of one server: its options, their meanings, how it is configured and translated.
 
-The defaults say what is true of a server that is known by its command alone.
+The defaults are those of a server that is known by its command alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 from lab.config.change import Steps
 from lab.config.configuration import Config, Known
 from lab.config.files import LARGEST
-from lab.config.interface import WSGI
+from lab.config.interface import ASGI, WSGI
 from lab.config.meaning import Settings
 from lab.config.steps import Step
+from lab.config.vocabulary.senses import Spelling
+from lab.config.vocabulary.service import Said, Service
+from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning, is_writable, plain
+from lab.config.vocabulary.translation import Note, Translation, Words, translate
 from lab.model.profile import Profile
 from lab.model.workload import Transport, Wire
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
-    """One server: how its options are read, what they mean, and how it is told others."""
+class Files:
+    """A translation, as it is written for one server."""
+
+    text: str
+    """The configuration file."""
+
+    command: str
+    """Starts the server."""
+
+    environment: str = ""
+    """The file of environment variables beside it; empty: none is needed."""
+
+    script: str = ""
+    """
+    A script for sh that prints words with a NUL behind each word: NAME=VALUE of the environment,
+    an empty word, and the command. Empty: a file has the configuration.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server: how its configuration is read, what it means, and how it is written."""
 
     program: str = ""
     """The last part of its command's first word; empty of a server that nobody here knows."""
@@ -63,6 +88,24 @@ class Dialect:
 
     calls: str = WSGI
     """How it calls an application where no option of its says so."""
+
+    output: str = ""
+    """Name of the file that a translation for it is; empty: `lab` cannot translate to it."""
+
+    words: Words = field(default_factory=Words)
+    """How its options are written."""
+
+    interfaces: tuple[str, ...] = (WSGI, ASGI)
+    """The interfaces by which it calls an application."""
+
+    speaks_uwsgi: bool = False
+    """Whether it takes the uwsgi protocol from nginx."""
+
+    tunable: tuple[str, ...] = ()
+    """Options without a meaning that servers share, which `lab tune` may set."""
+
+    special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = {}
+    """Key of a meaning -> the steps that set it, where that is more than one option."""
 
     @property
     def reads_command(self) -> bool:
@@ -161,3 +204,80 @@ class Dialect:
     def spelt(self, quantity: str) -> tuple[str, ...]:
         """Return how its command spells "workers" or "threads"; empty without an option for it."""
         return self.workers if quantity == "workers" else self.threads
+
+    def read_command(self, text: str, known: Known) -> Config:
+        """
+        Return what a command sets, which is given as its text.
+
+        Raises:
+            ProfileError: It cannot be read.
+        """
+        path = Path(self.program)
+        return self.read(path, replace(known, overlay={**known.overlay, path: text}))
+
+    def takes_variable(self, word: str) -> bool:
+        """Return whether a word before its command is a variable that sets one of its options."""
+        return False
+
+    def check_certain(self, config: Config) -> None:
+        """
+        Refuse a configuration of which it is not certain what it starts.
+
+        Raises:
+            ProfileError: It is one.
+        """
+
+    def around(self, config: Config) -> list[Note]:
+        """Return what stands around its command in a file, and is no part of the configuration."""
+        return []
+
+    def service(self, config: Config) -> Service:
+        """Return what a configuration asks for, in meanings that servers share."""
+        raise NotImplementedError
+
+    def translation(self, service: Service) -> Translation:
+        """Return what *service* becomes for this server."""
+        return translate(service, self.program, self.write_meaning, self.write_defaults, self.words)
+
+    def write_meaning(self, translation: Translation, said: Said, column: Spelling) -> bool:
+        """Write a meaning that takes more than one line; return whether that was done."""
+        return False
+
+    def write_defaults(self, translation: Translation) -> None:
+        """Write what the configuration leaves to defaults that differ for this server."""
+
+    def write(self, translation: Translation, name: str) -> Files:
+        """
+        Return a translation in the language of this server.
+
+        Args:
+            translation: What is written.
+            name: The file, as a shell reads its name.
+        """
+        raise NotImplementedError
+
+    def takes(self, key: str) -> bool:
+        """Return whether the server has an option for a meaning, or for what it alone can set."""
+        return key in self.special_steps or key in self.tunable or is_writable(self.program, key)
+
+    def steps(self, config: Config, values: Mapping[str, str]) -> tuple[Step, ...]:
+        """
+        Return the steps from a configuration to what is wanted.
+
+        Args:
+            config: As it was read.
+            values: Meaning, by its key in the vocabulary, or an option of `tunable` -> value.
+        """
+        steps: list[Step] = []
+        for key, value in values.items():
+            special = self.special_steps.get(key)
+            steps += special(config, value) if special else self.plain_steps(key, value)
+        return tuple(dict.fromkeys(steps))
+
+    def plain_steps(self, key: str, value: object) -> Iterator[Step]:
+        """Yield the steps that set a meaning, and nothing that goes with it; see `steps`."""
+        return plain(self.program, key, value)
+
+    def candidates(self, config: Config) -> Pairs:
+        """Return the changes that `lab tune` tries with this server alone."""
+        return ()

@@ -1,10 +1,9 @@
 """
-The dialects of servers: what the options of each are and mean, and how it is told others.
+The servers that `lab` knows, by program, profile, file and configuration.
 
-Who needs to know asks here, by a profile, a program or a file; no other part of the lab asks which
-server it is. To add a server that is known by its command alone, add an entry to `commands.toml`.
-To add one of whose options more is known, add a module with its `Dialect`, and name that in
-`_KNOWN`. Nothing here starts a server.
+No other part of `lab` asks which server it is. To add a server that is known by its command alone,
+add an entry to `commands.toml`. To add a server whose options are known, add a folder with its
+`Server`, and name that in `_KNOWN`. Nothing here starts a server.
 """
 
 from __future__ import annotations
@@ -19,11 +18,14 @@ from lab.config.change import Steps
 from lab.config.configuration import Config
 from lab.config.granian.server import GRANIAN
 from lab.config.gunicorn.server import GUNICORN
-from lab.config.interface import WSGI
+from lab.config.interface import ASGI, UNKNOWN, WSGI
 from lab.config.meaning import Settings
-from lab.config.server import Dialect
+from lab.config.server import Server
 from lab.config.uwsgi.server import UWSGI
+from lab.config.vocabulary.service import Service
+from lab.errors import UsageError
 from lab.model.profile import Profile
+from lab.model.wording import in_a_line
 
 COMMANDS = Path(__file__).with_name("commands.toml")
 """The servers that are known by their command alone."""
@@ -31,17 +33,20 @@ COMMANDS = Path(__file__).with_name("commands.toml")
 STDIN = Path("-")
 """What a command is called that standard input says."""
 
-_KNOWN: tuple[Dialect, ...] = (UWSGI, GUNICORN, GRANIAN)
+_KNOWN: tuple[Server, ...] = (UWSGI, GUNICORN, GRANIAN)
+
+TRANSLATABLE: Mapping[str, Server] = {server.program: server for server in _KNOWN if server.output}
+"""Program -> its server, of those that `lab` translates from and to."""
 
 
 @cache
-def every() -> tuple[Dialect, ...]:
+def every() -> tuple[Server, ...]:
     """Return all of them, those first whose options are known."""
     entries = tomllib.loads(COMMANDS.read_text(encoding="utf-8"))
     return (*_KNOWN, *(_by_command(program, said) for program, said in entries.items()))
 
 
-def _by_command(program: str, said: Mapping[str, Sequence[str]]) -> Dialect:
+def _by_command(program: str, said: Mapping[str, Sequence[str]]) -> Server:
     """Return that of an entry of `COMMANDS`."""
     known = {"listen", "workers", "threads", "calls"}
     assert said.keys() <= known, f"{COMMANDS}: {program} has {said}"
@@ -49,25 +54,25 @@ def _by_command(program: str, said: Mapping[str, Sequence[str]]) -> Dialect:
         tuple(said.get(key, ())) for key in ("listen", "workers", "threads")
     )
     calls = str(said.get("calls", WSGI))
-    return Dialect(program, program, listen, workers, threads, calls=calls)
+    return Server(program, program, listen, workers, threads, calls=calls)
 
 
-def named(program: str) -> Dialect | None:
+def named(program: str) -> Server | None:
     """Return that of a program, by the last part of its path."""
     name = PurePath(program).name
     return next((each for each in every() if each.program == name), None)
 
 
-def of_command(words: Sequence[str]) -> Dialect | None:
+def of_command(words: Sequence[str]) -> Server | None:
     """Return that of the first word that is a program's; of `env A=1 gunicorn` gunicorn's."""
     return next(filter(None, map(named, words)), None)
 
 
-def of(profile: Profile) -> Dialect:
+def of(profile: Profile) -> Server:
     """Return that of a profile: of the first of its commands that has one."""
     if profile.server == UWSGI.program:
         return UWSGI
-    return next(filter(None, map(of_command, profile.commands)), Dialect())
+    return next(filter(None, map(of_command, profile.commands)), Server())
 
 
 def settings(profile: Profile) -> Settings:
@@ -75,7 +80,7 @@ def settings(profile: Profile) -> Settings:
     return of(profile).settings(profile)
 
 
-def of_file(path: Path, text: str = "") -> Dialect | None:
+def of_file(path: Path, text: str = "") -> Server | None:
     """Return that of a configuration, by its name, or else by its *text*; None where none is."""
     if path == STDIN:
         return next(each for each in every() if each.reads_command)
@@ -83,14 +88,19 @@ def of_file(path: Path, text: str = "") -> Dialect | None:
     return next(by_name, None) or next((each for each in every() if each.recognises(text)), None)
 
 
+def of_config(config: Config) -> Server:
+    """Return the server of a configuration that was read."""
+    return next(server for server in every() if server.name == config.server)
+
+
 def edited(config: Config, steps: Steps) -> str:
     """
-    Return the text of a configuration's file after the steps; see `Dialect.edited`.
+    Return the text of a configuration's file after the steps; see `Server.edited`.
 
     Raises:
         ProfileError: A step cannot be made in that file; the message says what to do by hand.
     """
-    return next(each for each in every() if each.name == config.server).edited(config, steps)
+    return of_config(config).edited(config, steps)
 
 
 def with_text(config: Config, text: str, file: Path | None = None) -> Config:
@@ -105,12 +115,38 @@ def with_text(config: Config, text: str, file: Path | None = None) -> Config:
     Raises:
         ProfileError: It is none of its form.
     """
-    dialect = next(each for each in every() if each.name == config.server)
     file = file or config.file
     overlay = {**config.known.overlay, file: text}
-    return dialect.read(file, replace(config.known, overlay=overlay))
+    return of_config(config).read(file, replace(config.known, overlay=overlay))
 
 
-def of_code(code: str) -> Dialect:
+def of_code(code: str) -> Server:
     """Return that of a rule of the linter's, by the rule's code."""
     return next(each for each in every() if each.code and code.startswith(each.code))
+
+
+def check_serves(name: str, service: Service, to: str) -> None:
+    """
+    Refuse a server that does not call an application as its present server does.
+
+    Args:
+        name: The configuration, as it was typed.
+        service: What the configuration asks for.
+        to: Program of the other server.
+
+    Raises:
+        UsageError: The other server does not serve that interface.
+    """
+    interface, server = service.interface, TRANSLATABLE[to]
+    if interface in server.interfaces:
+        return
+    if interface == UNKNOWN:
+        problem = "does not say whether its application is WSGI or ASGI: write its worker_class"
+        raise UsageError(f"{in_a_line(name)} {problem} as a class of gunicorn's or uvicorn's")
+    way = f"write --interface {WSGI} or {ASGI}, if that is what its application is"
+    if interface == ASGI:
+        others = (program for program, other in TRANSLATABLE.items() if ASGI in other.interfaces)
+        other = next(program for program in others if program != service.program)
+        way = f"translate it to {other}, or serve a2wsgi.ASGIMiddleware(app) in its place"
+    problem = f"serves an {interface.upper()} application, which {server.name} cannot"
+    raise UsageError(f"{in_a_line(name)} {problem}: {way}")

@@ -109,5 +109,4 @@ class Case(Config):
 
     def put(self, option: str, value: str) -> Put:
         """Return the step that sets an option to what is written so."""
-        dialect = next(each for each in servers.every() if each.name == self.server)
-        return Put(option, dialect.plain(value))
+        return Put(option, servers.of_config(self).plain(value))

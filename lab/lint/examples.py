@@ -43,9 +43,9 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
         text: The whole file; of uWSGI without any section, what stands below `[uwsgi]`.
         known: What is known besides; without it, what makes the rule speak.
     """
-    dialect = servers.of_code(code)
-    path = Path(dialect.file)
+    server = servers.of_code(code)
+    path = Path(server.file)
     sections = any(line.lstrip("\ufeff \t").startswith("[") for line in text.splitlines())
     whole = text if code[:2] != "UW" or sections else f"[uwsgi]\n{text}"
     known = known or ELSEWHERE.get(code, MUCH)
-    return dialect.read(path, replace(known, overlay={**known.overlay, path: f"{whole}\n"}))
+    return server.read(path, replace(known, overlay={**known.overlay, path: f"{whole}\n"}))

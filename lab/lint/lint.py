@@ -19,7 +19,7 @@ from lab.config.configuration import Config, Known
 from lab.config.edits import applied
 from lab.config.equality import same
 from lab.config.files import LARGEST, UnreadableError, check_nesting, check_size, read_bytes
-from lab.config.server import Dialect
+from lab.config.server import Server
 from lab.config.servers import STDIN
 from lab.config.templates import CONFLICT, CONTROL
 from lab.errors import ProfileError
@@ -40,7 +40,7 @@ BUILD = re.compile(r"^[ \t]*(main_plugin|embedded_plugins|bin_name)[ \t]*=", re.
 """What only a profile for uwsgiconfig.py has."""
 
 BY_COMMAND = {each.program: each for each in servers.every() if each.reads_command}
-"""Program -> its dialect, where its command is what is read."""
+"""Program -> its server, where its command is what is read."""
 
 NO_FILES = frozenset({STDIN, *map(Path, BY_COMMAND)})
 """What a command is called that is in no file."""
@@ -207,16 +207,16 @@ def _no_file(words: Sequence[str]) -> str:
     """Return what a name is that is none of a file's, and what to do."""
     if not words:
         return "is no file but a pipe, a socket or a device: write it to a file, and name that"
-    dialect = servers.of_command(words)
-    if dialect is None:
+    server = servers.of_command(words)
+    if server is None:
         return "there is no such file"
-    form, server = dialect.file, dialect.program
+    form, program = server.file, server.program
     if not form:
-        return f"is a command of {server}, for which there are no rules"
+        return f"is a command of {program}, for which there are no rules"
     file = next((word for word in words if word.endswith(PurePath(form).suffix)), None)
     instead = f"name {file}" if file else f"write its options into a {form}, and name that"
     read = " and ".join(f"{each}'s" for each in BY_COMMAND)
-    return f"is a command of {server}, and only {read} is read: {instead}"
+    return f"is a command of {program}, and only {read} is read: {instead}"
 
 
 def _missing(file: str) -> str:
@@ -232,27 +232,27 @@ def _read(path: Path, known: Known) -> Config:
         text = known.text(path, named.largest if named else LARGEST)
     except UnreadableError as error:
         raise ProfileError(path, str(error), error.line) from None
-    dialect = named or servers.of_file(path, text)
-    _check_text(path, text, dialect)
-    if dialect is None:
+    server = named or servers.of_file(path, text)
+    _check_text(path, text, server)
+    if server is None:
         every = (end for each in servers.every() for end in each.endings)
         kinds = ", ".join(end for end in every if end.startswith("."))
         hint = "or of any name with a line [uwsgi]"
         raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
-    return dialect.read(path, known)
+    return server.read(path, known)
 
 
-def _check_text(path: Path, text: str, dialect: Dialect | None) -> None:
+def _check_text(path: Path, text: str, server: Server | None) -> None:
     """Refuse what is no text, or none that its server gets."""
     if "\0" in text:
         raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
-    if dialect and dialect.templates and (found := CONTROL.search(text) or CONFLICT.search(text)):
+    if server and server.templates and (found := CONTROL.search(text) or CONFLICT.search(text)):
         if found.re is CONTROL:
             problem = f"is a template, for it has {found[1]!r}: name a file that is made of it"
         else:
             problem = "is not merged to its end: choose a side of the conflict"
         raise ProfileError(path, problem, text.count("\n", 0, found.start()) + 1)
-    if dialect and dialect.templates and (found := BUILD.search(text)):
+    if server and server.templates and (found := BUILD.search(text)):
         problem = f"is what uWSGI is built by, for it has {found[1]}: name the ini of a server"
         raise ProfileError(path, problem, text.count("\n", 0, found.start(1)) + 1)
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lab.config import servers
-from lab.config.server import Dialect
+from lab.config.server import Server
 from lab.errors import ProfileError
 
 FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__"})
@@ -39,8 +39,8 @@ def configurations(folder: Path) -> Iterator[Path]:
             raise ProfileError(folder, problem)
         waiting += ((here / each, depth + 1) for each in sorted(below, reverse=True))
         for name in sorted(files):
-            dialect = next((each for each in searched if re.match(each.called, name)), None)
-            if dialect and _is_one(path := here / name, dialect):
+            server = next((each for each in searched if re.match(each.called, name)), None)
+            if server and _is_one(path := here / name, server):
                 yield path
 
 
@@ -63,12 +63,12 @@ def _is_foreign(folder: Path) -> bool:
     return hidden or (folder / "pyvenv.cfg").exists()
 
 
-def _is_one(path: Path, dialect: Dialect) -> bool:
+def _is_one(path: Path, server: Server) -> bool:
     """Return whether a file that is called so is one; what cannot be read is none."""
     if not path.is_file():  # a FIFO would never end
         return False
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            return dialect.has_options(file.read(LOOKED_AT))
+            return server.has_options(file.read(LOOKED_AT))
     except OSError:
         return False

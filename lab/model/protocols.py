@@ -55,7 +55,7 @@ class RunningServer(Protocol):
         """Return the last lines of its log."""
 
 
-class Server(Protocol):
+class Runner(Protocol):
     """Adapter of one application server."""
 
     def check(self, profile: Profile) -> None:

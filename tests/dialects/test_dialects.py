@@ -1,4 +1,4 @@
-"""The dialects of servers: asked by profile, program and file, and named nowhere else."""
+"""The servers: asked by profile, program and file, and named nowhere else."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_server_that_is_one_entry_can_be_swept(added):
         ("./start {port}", ""),
     ],
 )
-def test_a_profile_s_dialect_is_that_of_its_program(command, program):
+def test_a_profile_s_server_is_that_of_its_program(command, program):
     """Wherever that stands in the command; of another one nothing is known."""
     profile = make.started_by(make.profile("x", server="command"), tuple(command.split()))
     assert servers.of(profile).program == program
@@ -94,7 +94,7 @@ def test_a_profile_without_a_command_is_one_of_uwsgi():
         ("vassal", "[uwsgi]\n", "uwsgi"),
     ],
 )
-def test_a_file_s_dialect_is_that_of_its_name_or_text(name, text, program):
+def test_a_file_s_server_is_that_of_its_name_or_text(name, text, program):
     """What none of them reads has none."""
     assert servers.of_file(Path(name), text).program == program
     assert servers.of_file(Path("a.txt"), "hello") is None

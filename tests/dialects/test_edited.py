@@ -421,8 +421,8 @@ def test_each_spelling_of_gunicorns_command_counts(command, new):
 def test_an_option_is_added_before_the_end_of_the_options(server, text, new):
     """Behind -- it would be no option."""
     path = Path(server)
-    dialect = servers.named("gunicorn") if server == "gunicorn" else servers.of_file(path, text)
-    config = dialect.read(path, Known(overlay={path: text}))
+    server = servers.named("gunicorn") if server == "gunicorn" else servers.of_file(path, text)
+    config = server.read(path, Known(overlay={path: text}))
     assert servers.edited(config, [(Put("workers", "4"), ())]) == new
 
 

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from lab.cli.migrate.migration import Migrated, migrated
 from lab.cli.migrate.reader import read
+from lab.config import servers
 from lab.config.configuration import Known
-from lab.config.vocabulary.translation import translate
-from lab.config.vocabulary.translators import TRANSLATORS
+from lab.config.servers import TRANSLATABLE
 from lab.errors import LabError, ProfileError
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.lint import lint
@@ -111,15 +111,16 @@ def _explained(danger: Flaw, said: str) -> bool:
 
 def _start(name: str, folder: Path, found: Tried) -> None:
     """Start a result as it can be started here, and ask it once."""
-    program, config = read(name, {})
-    service = here(TRANSLATORS[program].service_of(config), folder)
-    writer = TRANSLATORS[found.to]
-    made = translate(service, found.to, writer.special, writer.added, writer.words)
+    config = read(name, {})
+    service = here(servers.of_config(config).service(config), folder)
+    writer = TRANSLATABLE[found.to]
+    made = writer.translation(service)
     stub(service, folder)
-    (folder / writer.file).write_text(writer.text_of(made))
-    if environment := writer.environment_of(made):
-        (folder / f"{writer.file.removesuffix('.sh')}.env").write_text(environment)
-    words = writer.start_of(made, writer.file).split()
+    files = writer.write(made, writer.output)
+    (folder / writer.output).write_text(files.text)
+    if files.environment:
+        (folder / f"{writer.output.removesuffix('.sh')}.env").write_text(files.environment)
+    words = files.command.split()
     (address,) = service.addresses
     speaks = writer.speaks_uwsgi and address.protocol == "uwsgi"
     sent = uwsgi_packet(HTTP_HOST="x") if speaks else request()
@@ -144,16 +145,16 @@ def main(folder: Path) -> int:
     results, unread = [], []
     for name in configurations(folder):
         try:
-            program, _ = read(name, {})
+            program = servers.of_config(read(name, {})).program
         except ProfileError as error:
             unread.append(str(error))
             continue
-        for to in TRANSLATORS:
+        for to in TRANSLATABLE:
             if to != program:
                 results.append(tried(name, to))
                 print(_line(results[-1], folder), flush=True)
     print("\n".join(f"not read: {each}" for each in unread))
-    for to in TRANSLATORS:
+    for to in TRANSLATABLE:
         print(_summary(to, [each for each in results if each.to == to]))
     return int(not results or not all(each.right for each in results))
 

@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 from lab.cli.migrate.migration import migrated
+from lab.config.servers import TRANSLATABLE
 from lab.config.vocabulary.senses import senses
-from lab.config.vocabulary.translators import TRANSLATORS
 
-PAIRS = [*itertools.permutations(TRANSLATORS, 2)]
+PAIRS = [*itertools.permutations(TRANSLATABLE, 2)]
 VALUES = {"number": "700", "seconds": "60", "MiB": "300", "bytes": "9000", "text": "/srv/x"}
 LINES = {
     "uwsgi": "[uwsgi]\nhttp-socket = 127.0.0.1:8000\nmodule = shop.wsgi\n{}\n",
@@ -50,7 +50,7 @@ def moved(folder, program, text, to):
     """Return what a configuration becomes; granian's is the command of its script."""
     if program == "granian":
         return migrated(text.rpartition("exec ")[2].replace("\\\n", " "), to, {})
-    path = folder / TRANSLATORS[program].file
+    path = folder / TRANSLATABLE[program].output
     path.write_text(text)
     return migrated(str(path), to, {})
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from lab.config.granian import server
+from lab.config.granian import command as granian
 from lab.config.gunicorn.reader import carried
+from lab.config.servers import TRANSLATABLE
 from lab.config.uwsgi.table import uwsgi_options
 from lab.config.vocabulary.senses import gone, hidden, senses
-from lab.config.vocabulary.translators import TRANSLATORS
 
 OPTIONS = {
     "uwsgi": frozenset(uwsgi_options().entries),
     "gunicorn": frozenset(carried()["settings"]),
-    "granian": frozenset(server.options()),
+    "granian": frozenset(granian.options()),
 }
 COLUMNS = [
     (sense.key, program, column)
@@ -32,7 +32,7 @@ def test_every_option_is_one_of_its_server(key, program, column):
     assert {*column.names, *column.opposite} <= OPTIONS[program]
 
 
-@pytest.mark.parametrize("program", TRANSLATORS)
+@pytest.mark.parametrize("program", TRANSLATABLE)
 def test_an_option_has_one_sense(program):
     """And stands in one table only."""
     names = [
@@ -66,11 +66,11 @@ def test_what_nobody_else_has_is_an_option(each):
 @pytest.mark.parametrize("each", hidden(), ids=lambda each: each.key)
 def test_a_hidden_difference_is_told_of_every_server(each):
     """Of one that said nothing nobody would know whether it differs."""
-    assert each.does.keys() == TRANSLATORS.keys()
+    assert each.does.keys() == TRANSLATABLE.keys()
     assert not each.unless or each.unless in senses()
 
 
-@pytest.mark.parametrize("program", TRANSLATORS)
+@pytest.mark.parametrize("program", TRANSLATABLE)
 def test_every_option_has_a_way(program):
     """A sense, a way out, or a reader of its own; but for uWSGI's rarest."""
     known = {

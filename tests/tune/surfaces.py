@@ -20,8 +20,9 @@ from pathlib import Path
 from lab.cli.tune.moves import Facts, Ground
 from lab.config.configuration import Known
 from lab.config.uwsgi.reader import read
+from lab.config.uwsgi.server import UWSGI
+from lab.config.uwsgi.steps import DIRECT, FRONT, KEPT
 from lab.config.uwsgi.translator import service_of
-from lab.config.vocabulary.steps_for_meaning import DIRECT, FRONT, KEPT
 
 CLIENTS = 64
 FRONTS = ("http", KEPT, DIRECT)
@@ -128,7 +129,7 @@ class Surface:
         lines += "thunder-lock = true\n" * at.lock + "listen = 1024\n" * at.queue
         path = Path("uwsgi.ini")
         config = read(path, Known(overlay={path: lines}))
-        return Ground("uwsgi.ini", "uwsgi", config, service_of(config), cpus=self.cores)
+        return Ground("uwsgi.ini", UWSGI, config, service_of(config), cpus=self.cores)
 
     def facts(self):
         """Return what is known of it before anything is measured."""

@@ -23,7 +23,7 @@ from lab.cli.tune.result import Tuned
 from lab.cli.tune.search import Search
 from lab.config.configuration import Known
 from lab.config.uwsgi import is_on
-from lab.config.vocabulary.steps_for_meaning import DIRECT, FRONT, KEPT
+from lab.config.uwsgi.steps import DIRECT, FRONT, KEPT
 from lab.errors import UsageError
 from lab.report.svg import standalone
 from tests.kit import builders

@@ -13,7 +13,7 @@ from lab.cli.tune.reader import read
 from lab.config.configuration import Known
 from lab.config.gunicorn.server import GUNICORN
 from lab.config.steps import Drop, Put, Rename
-from lab.config.vocabulary.steps_for_meaning import DIRECT, FRONT, KEPT, steps
+from lab.config.uwsgi.steps import DIRECT, FRONT, KEPT
 
 FACTS = Facts(cores=2, connections=64, threads=True)
 
@@ -126,7 +126,7 @@ def test_a_group_that_is_fixed_is_not_tried(ground):
 def test_each_server_is_told_in_its_own_words(ground, text, name, values, told):
     """One meaning, and the options that go with it."""
     found = ground(text, name)
-    assert steps(found.program, found.config, values) == told
+    assert found.server.steps(found.config, values) == told
 
 
 def test_a_command_of_granian_is_tried_with_its_runtime(ground):

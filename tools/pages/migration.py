@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.cli.migrate.migration import migrated
 from lab.cli.migrate.text import as_text
-from lab.config.vocabulary.translators import TRANSLATORS
+from lab.config.servers import TRANSLATABLE
 from lab.errors import UsageError
 from tools.pages.files import DOCS
 
@@ -33,8 +33,8 @@ def ini(page: str) -> str:
 
 def shown(page: str, server: str) -> str:
     """Return the command that translates the first ini of a page, and what it prints."""
-    if server not in TRANSLATORS:
-        raise UsageError(f"there is no {server} to migrate to, only {', '.join(TRANSLATORS)}")
+    if server not in TRANSLATABLE:
+        raise UsageError(f"there is no {server} to migrate to, only {', '.join(TRANSLATABLE)}")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "uwsgi.ini"
         path.write_text(ini(page), encoding="utf-8")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from lab.config.granian import server
+from lab.config.granian import command as granian
 from lab.config.gunicorn.reader import carried
+from lab.config.servers import TRANSLATABLE
 from lab.config.uwsgi.table import uwsgi_options
 from lab.config.vocabulary.senses import (
     Gone,
@@ -17,7 +18,6 @@ from lab.config.vocabulary.senses import (
     hidden,
     senses,
 )
-from lab.config.vocabulary.translators import TRANSLATORS
 from lab.errors import UsageError
 from lab.model.document import Cell, Table, texts
 from lab.model.numbers import UNKNOWN
@@ -26,14 +26,14 @@ from lab.report import markdown
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "uwsgi": {name: entry.line for name, entry in uwsgi_options().entries.items()},
     "gunicorn": dict.fromkeys(carried()["settings"], ""),
-    "granian": dict.fromkeys(server.options(), ""),
+    "granian": dict.fromkeys(granian.options(), ""),
 }
 """Program -> its options, each with its place in the source where the vocabulary has none."""
 
 VERSIONS: Mapping[str, str] = {
     "uwsgi": uwsgi_options().version,
     "gunicorn": carried()["version"],
-    "granian": server.carried()["version"],
+    "granian": granian.carried()["version"],
 }
 """Program -> the version that its options are of."""
 
@@ -49,7 +49,7 @@ def options() -> str:
     rows = (
         (
             sense.means,
-            *(_spelling(sense, program) for program in TRANSLATORS),
+            *(_spelling(sense, program) for program in TRANSLATABLE),
             ", ".join(
                 _code(line)
                 for program, column in sense.columns.items()
@@ -58,14 +58,14 @@ def options() -> str:
         )
         for sense in senses().values()
     )
-    titles = (f"{each.name} {VERSIONS[each.program]}" for each in TRANSLATORS.values())
+    titles = (f"{each.name} {VERSIONS[each.program]}" for each in TRANSLATABLE.values())
     return _table(("meaning", *titles, "source"), rows)
 
 
 def without_counterpart() -> str:
     """Return the features that one server alone has, with the way out."""
     rows = (
-        (_named(each), *(_options(each, program) for program in TRANSLATORS), each.instead)
+        (_named(each), *(_options(each, program) for program in TRANSLATABLE), each.instead)
         for each in gone()
     )
     return _table(("feature", *_names(), "elsewhere"), rows)
@@ -74,7 +74,7 @@ def without_counterpart() -> str:
 def behaviour() -> str:
     """Return in what the servers differ though no option shows it."""
     rows = (
-        (each.about, *(each.does[program] for program in TRANSLATORS), each.ask)
+        (each.about, *(each.does[program] for program in TRANSLATABLE), each.ask)
         for each in hidden()
     )
     return _table(("what", *_names(), "look at"), rows)
@@ -100,7 +100,7 @@ def _difference(key: str) -> tuple[str, ...]:
     }
     if (found := known.get(key)) is None:
         raise UsageError(f"the vocabulary has no {key!r}, only {', '.join(known)}")
-    first, *others = (_cell(found, program) for program in TRANSLATORS)
+    first, *others = (_cell(found, program) for program in TRANSLATABLE)
     repeated = [
         SAME if cell == before else cell
         for before, cell in zip(("", *others), others, strict=False)
@@ -166,7 +166,7 @@ def _options(feature: Gone, program: str) -> str:
 
 def _option(name: str, program: str) -> str:
     """Return an option as a configuration of its server has it."""
-    return _code(TRANSLATORS[program].words.form.partition("{}")[0] + name)
+    return _code(TRANSLATABLE[program].words.form.partition("{}")[0] + name)
 
 
 def _code(text: str) -> str:
@@ -174,7 +174,7 @@ def _code(text: str) -> str:
 
 
 def _names() -> Iterator[str]:
-    return (each.name for each in TRANSLATORS.values())
+    return (each.name for each in TRANSLATABLE.values())
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -116,8 +116,8 @@ def described(name: str, *, ours: bool = False) -> Profile:
         made = command.profile_of(name)
         return replace(made, name=f"{made.name}-own") if made.name in find() else made
     path, section = _located(name)
-    dialect = servers.of_file(path)
-    if dialect and (theirs := dialect.own(path)):
+    server = servers.of_file(path)
+    if server and (theirs := server.own(path)):
         return theirs
     header = read_header(path)
     _ancestors(path, header)

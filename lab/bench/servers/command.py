@@ -29,7 +29,7 @@ else in the home: with a folder of the trial's own it takes none from a server i
 
 
 class CommandServer:
-    """A `lab.model.protocols.Server` that runs the commands of a peer."""
+    """A `lab.model.protocols.Runner` that runs the commands of a peer."""
 
     def check(self, profile: Profile) -> None:
         """

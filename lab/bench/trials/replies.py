@@ -16,7 +16,7 @@ from lab.bench.workloads.varying import expectation
 from lab.errors import OtherReplyError, ServerStartError
 from lab.model.plan import Arm, Plan
 from lab.model.profile import Profile
-from lab.model.protocols import Endpoint, RunningServer, Server
+from lab.model.protocols import Endpoint, Runner, RunningServer
 from lab.model.request import Request
 from lab.model.workload import Workload
 
@@ -39,7 +39,7 @@ class TriedOut(enum.Enum):
     """The first alone: the others are that one with other settings."""
 
 
-Starts = Callable[[Profile], Server]
+Starts = Callable[[Profile], Runner]
 
 
 class Fetch(Protocol):

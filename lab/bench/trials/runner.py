@@ -38,7 +38,7 @@ from lab.model.finding import Finding
 from lab.model.measurement import Failure, Trial
 from lab.model.plan import Arm, CounterRun, Plan, Slot
 from lab.model.profile import Profile
-from lab.model.protocols import Generator, Probe, Server, Subject
+from lab.model.protocols import Generator, Probe, Runner, Subject
 
 REPEATS = 2
 """A trial that was disturbed from outside is repeated this often at most. One whose outcome
@@ -66,7 +66,7 @@ def disturbed(findings: Sequence[Finding]) -> bool:
 class Parts:
     """What a run is made with; tests put scripted ones in."""
 
-    server: Callable[[Profile], Server]
+    server: Callable[[Profile], Runner]
     generator: Generator
     probes: Sequence[Probe]
     facts: Callable[[Subject], Mapping[str, str]]

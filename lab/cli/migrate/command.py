@@ -17,7 +17,7 @@ from lab.cli.options.decorators import offered
 from lab.cli.options.table import OPTIONS, Asked
 from lab.cli.outputs import OUTPUT, write_new
 from lab.cli.types import NAME
-from lab.config.vocabulary.translators import TRANSLATORS
+from lab.config.servers import TRANSLATABLE
 from lab.errors import UsageError
 from lab.model.sizes import QUICK
 from lab.model.wording import in_a_line, visible_lines
@@ -51,7 +51,9 @@ def _measuring(command: Callable[..., int]) -> Callable[..., int]:
 
 @click.command("migrate")
 @click.argument("configuration", metavar="CONFIG", type=NAME)
-@click.option("--to", required=True, type=click.Choice(list(TRANSLATORS)), help="The other server.")
+@click.option(
+    "--to", required=True, type=click.Choice(list(TRANSLATABLE)), help="The other server."
+)
 @click.option(
     "--env",
     multiple=True,

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from lab.cli.migrate.nginx import lines_of
 from lab.cli.migrate.reader import around, read
+from lab.config import servers
+from lab.config.servers import TRANSLATABLE, check_serves
 from lab.config.spot import Setting
 from lab.config.vocabulary.quoting import shell_file
 from lab.config.vocabulary.senses import senses
 from lab.config.vocabulary.translation import Note, Translation
-from lab.config.vocabulary.translators import TRANSLATORS, check_serves, translated
 from lab.config.vocabulary.values import Expression
 from lab.errors import UsageError
 
@@ -40,7 +41,7 @@ class Migrated:
     """The command that starts it."""
     nginx: tuple[str, ...]
     script: str = ""
-    """Prints the words of the new command; see `Translator`. Empty where a file is read."""
+    """Prints the words of the new command; see `lab.config.server.Files`."""
 
     @property
     def lists(self) -> Mapping[str, tuple[Note, ...]]:
@@ -114,27 +115,29 @@ def migrated(
         ProfileError: It cannot be read.
         UsageError: It is for that server, or for an application that the server does not serve.
     """
-    program, config = read(name, environ, trusted=trusted)
-    if program == to:
-        raise UsageError(f"{name} is a configuration of {TRANSLATORS[to].name}: --to another one")
+    config = read(name, environ, trusted=trusted)
+    before, after = servers.of_config(config), TRANSLATABLE[to]
+    if before is after:
+        raise UsageError(f"{name} is a configuration of {after.name}: --to another one")
     settings = (each for each in config.settings if each.option not in drop)
     if chdir is not None:
         settings = (_moved(each, chdir) for each in settings)
     config = replace(config, settings=tuple(settings))
-    made, writer = translated(config, program, to), TRANSLATORS[to]
+    made = after.translation(before.service(config))
     made.lost += around(name, config)
     check_serves(name, made.service, to)
-    file = file or writer.file
+    file = file or after.output
+    files = after.write(made, shell_file(file))
     return Migrated(
         made,
-        TRANSLATORS[program].name,
-        writer.name,
+        before.name,
+        after.name,
         file,
-        writer.text_of(made),
-        writer.environment_of(made),
-        writer.start_of(made, shell_file(file)),
-        lines_of(made, speaks_uwsgi=writer.speaks_uwsgi),
-        writer.script_of(made),
+        files.text,
+        files.environment,
+        files.command,
+        lines_of(made, speaks_uwsgi=after.speaks_uwsgi),
+        files.script,
     )
 
 

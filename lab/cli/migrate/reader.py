@@ -11,13 +11,11 @@ from pathlib import Path, PurePath
 from lab.config import servers
 from lab.config.command import is_command
 from lab.config.configuration import Config, Known
-from lab.config.granian.script import AROUND, beside_command, check_certain
-from lab.config.granian.server import GRANIAN, VARIABLE
+from lab.config.servers import TRANSLATABLE
 from lab.config.spot import Setting
 from lab.config.vocabulary.service import one_line
-from lab.config.vocabulary.translation import Note
-from lab.config.vocabulary.translators import TRANSLATORS
-from lab.config.words import is_script, pieces, words_of
+from lab.config.vocabulary.translation import AROUND, Note
+from lab.config.words import pieces, words_of
 from lab.errors import ProfileError
 
 _COMMANDS = re.compile(r"`|\$\((?!nproc(?: --all)?\))")
@@ -30,9 +28,9 @@ _GLUED = re.compile(r"""\$["']|\$\w+["'\\]+\w""")
 """What a shell reads otherwise than the words: quotes behind a `$` or a variable's name."""
 
 
-def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> tuple[str, Config]:
+def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Config:
     """
-    Return the program that a configuration is for, and what stands in it.
+    Return what stands in a configuration.
 
     Args:
         name: A file, as uwsgi.ini:section, or a command in quotes.
@@ -51,28 +49,22 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> tup
     path = Path(name)
     known = known.beside(path)
     text = known.required(path)
-    dialect = servers.of_file(path, text)
-    if dialect is None or dialect.program not in TRANSLATORS:
+    server = servers.of_file(path, text)
+    if server is None or server.program not in TRANSLATABLE:
         raise ProfileError(
             name, f"is no configuration of {_known()}: name the file, or its command in quotes"
         )
-    config = dialect.read(path, known)
-    if dialect is GRANIAN and is_script(text):
-        check_certain(config, text)
-    return dialect.program, config
+    config = server.read(path, known)
+    server.check_certain(config)
+    return config
 
 
-def _command(text: str, known: Known) -> tuple[str, Config]:
+def _command(text: str, known: Known) -> Config:
     words, at = _words(text)
-    program = PurePath(words[at].value).name
-    read_before = [word for word in words[:at] if _is_option(word, program)]
-    raws = [word.raw for word in (*read_before, *words[at + 1 :])]
-    return program, TRANSLATORS[program].of_command(raws, known)
-
-
-def _is_option(word: Setting, program: str) -> bool:
-    """Return whether a word before a command is a variable that its program reads as an option."""
-    return program == GRANIAN.program and VARIABLE.match(word.raw) is not None
+    server = TRANSLATABLE[PurePath(words[at].value).name]
+    variables = (word.raw for word in words[:at] if server.takes_variable(word.raw))
+    rest = (word.raw for word in words[at + 1 :])
+    return server.read_command(" ".join((*variables, server.program, *rest)), known)
 
 
 def _words(text: str) -> tuple[list[Setting], int]:
@@ -93,7 +85,7 @@ def _words(text: str) -> tuple[list[Setting], int]:
     words = list(words_of(line, Path("-")))
     if [word.value for word in words] != values:
         raise ProfileError(text, "cannot be taken apart into words: give the start line alone")
-    named = (n for n, word in enumerate(words) if PurePath(word.value).name in TRANSLATORS)
+    named = (n for n, word in enumerate(words) if PurePath(word.value).name in TRANSLATABLE)
     at = next(named, None)
     if at is None:
         raise ProfileError(text, f"it starts none of {_known()}")
@@ -125,15 +117,12 @@ def around(name: str, config: Config) -> list[Note]:
     """
     if is_command(name):
         words, at = _words(name)
-        program = PurePath(words[at].value).name
-        kept = (word for word in words[:at] if not _is_option(word, program))
+        server = TRANSLATABLE[PurePath(words[at].value).name]
+        kept = (word for word in words[:at] if not server.takes_variable(word.raw))
         before = " ".join(word.raw for word in kept if word.value not in {"env", "exec"})
         return [Note(one_line(before), AROUND)] if before else []
-    text = config.texts.get(config.file, "")
-    if config.server != GRANIAN.program or not is_script(text):
-        return []
-    return beside_command(config, text)
+    return servers.of_config(config).around(config)
 
 
 def _known() -> str:
-    return ", ".join(each.name for each in TRANSLATORS.values())
+    return ", ".join(each.name for each in TRANSLATABLE.values())

@@ -133,7 +133,7 @@ class _Planted:
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
     ) -> Iterator[Process]:
-        """Start *profile* with the options of the fault; see `lab.model.protocols.Server`."""
+        """Start *profile* with the options of the fault; see `lab.model.protocols.Runner`."""
         self.outcome, self.again = None, False
         changed = overlay(profile, self.fault.options, folder)
         with adapter(changed).start(changed, workload, folder, cores) as server:

@@ -19,8 +19,8 @@ from lab.cli.tune.reader import read
 from lab.cli.tune.text import FORMS
 from lab.cli.types import NAME
 from lab.config.configuration import Known
+from lab.config.servers import TRANSLATABLE, check_serves
 from lab.config.vocabulary.steps_for_meaning import GROUPS
-from lab.config.vocabulary.translators import TRANSLATORS, check_serves
 from lab.errors import UsageError
 from lab.model.wording import in_a_line, visible_lines
 from lab.report.edge import say
@@ -58,7 +58,7 @@ from lab.report.edge import say
     "--server",
     "servers",
     multiple=True,
-    type=click.Choice(list(TRANSLATORS)),
+    type=click.Choice(list(TRANSLATABLE)),
     help="Try the same meanings on this server as well, as `lab migrate` has it; may be repeated.",
 )
 @measuring

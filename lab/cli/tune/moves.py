@@ -1,9 +1,9 @@
 """
 Moves: what may be better than a champion, in meanings, whichever server it is.
 
-How a server is told them, and what one server has alone, the vocabulary knows
-(`lab.config.vocabulary.steps_for_meaning`). Never moved is what is no matter of speed: replacing
-workers, limits of time and size, who may do what. That is the linter's.
+`lab.config.server.Server` knows the steps that set a meaning, and what one server has alone. Never
+moved is what is no matter of speed: replacing workers, limits of time and size, who may do what.
+That is the linter's.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from lab.cli.tune.climb import Contender, Values
 from lab.config import servers
 from lab.config.change import Steps
 from lab.config.configuration import Config
+from lab.config.server import Server
 from lab.config.steps import Step
 from lab.config.vocabulary.senses import senses
 from lab.config.vocabulary.service import Service
-from lab.config.vocabulary.steps_for_meaning import NO, own, steps, takes
-from lab.config.vocabulary.translators import TRANSLATORS
+from lab.config.vocabulary.steps_for_meaning import NO
 from lab.config.vocabulary.values import Cpus, Expression, Variable
 
 PROCESSES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
@@ -95,13 +95,18 @@ class Ground:
 
     name: str
     """As it was typed: a file, or a command."""
-    program: str
+    server: Server
     config: Config
     service: Service
     cpus: int
     """Of this machine, where the configuration counts them."""
     file: Config | None = None
     """The file that is handed out, where a command of its is what is measured."""
+
+    @property
+    def program(self) -> str:
+        """The program of its server."""
+        return self.server.program
 
     def number(self, key: str, values: Values | None = None) -> int | None:
         """Return the number of a meaning, with *values* over it; None where it is not known."""
@@ -146,8 +151,8 @@ class Ground:
 
     def steps(self, values: Values) -> tuple[Step, ...]:
         """Return how its server is told values; what it cannot be told is left out."""
-        mine = {key: value for key, value in values.items() if takes(self.program, key)}
-        return steps(self.program, self.config, mine)
+        mine = {key: value for key, value in values.items() if self.server.takes(key)}
+        return self.server.steps(self.config, mine)
 
     def places(self, values: Values) -> int | None:
         """Return how many requests are served at once; None where that is not known."""
@@ -174,9 +179,8 @@ def numbers(values: Values) -> Values:
 
 def ground_of(name: str, config: Config, cpus: int, file: Config | None = None) -> Ground:
     """Return a configuration as moves go out from it; see `Ground`."""
-    dialect = next(each for each in servers.every() if each.name == config.server)
-    program = dialect.program
-    return Ground(name, program, config, TRANSLATORS[program].service_of(config), cpus, file)
+    server = servers.of_config(config)
+    return Ground(name, server, config, server.service(config), cpus, file)
 
 
 def moves(
@@ -219,7 +223,7 @@ def _all(
     if "greenlets" not in champion and facts.tell_workers:
         for places in _workers(ground, facts, champion, first=first):
             yield WORKERS, places
-    for group, values in own(ground.program, ground.config):
+    for group, values in ground.server.candidates(ground.config):
         (key,) = values
         # What was taken is tried without; the round "back" has the other way.
         if key not in champion:
@@ -227,7 +231,7 @@ def _all(
     if first:
         if ground.is_on("access-log"):
             yield LOG, {"access-log": NO}
-        if facts.greenlets and takes(ground.program, "greenlets"):
+        if facts.greenlets and ground.server.takes("greenlets"):
             yield GREENLET, {"greenlets": GREENLETS}
         yield from _queue(ground, facts)
 

@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 
 from lab.config.configuration import Config
-from lab.config.granian.server import PROGRAM, VARIABLE
+from lab.config.granian.command import PROGRAM, VARIABLE
 from lab.config.granian.translator import CPUS
 from lab.config.vocabulary.service import one_line
-from lab.config.vocabulary.translation import Note
+from lab.config.vocabulary.translation import AROUND, Note
 from lab.config.words import command_of
 from lab.errors import ProfileError
-
-AROUND = "it stands outside of the command: do it where the new one is started"
 
 CONDITION = "this condition is not read: decide it where the new server is started"
 

@@ -1,151 +1,45 @@
-"""What stands in granian's command line."""
+"""granian: its options are those of its command."""
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path, PurePath
-from typing import Any
+from typing import ClassVar
 
 from lab.config.change import Steps, new_option
-from lab.config.command_edit import OFF, Grammar, edited
+from lab.config.command_edit import edited
 from lab.config.configuration import Config, Known
-from lab.config.interface import WSGI, of_granian
-from lab.config.server import Dialect
-from lab.config.spot import Setting
-from lab.config.words import Argument, arguments, command_of, is_script
+from lab.config.granian import script, steps, translator
+from lab.config.granian.command import (
+    GRAMMAR,
+    PROGRAM,
+    VARIABLE,
+    interface_of,
+    option_of,
+    options,
+    read,
+    takes_no_value,
+)
+from lab.config.interface import WSGI
+from lab.config.server import Files, Server
+from lab.config.vocabulary.senses import Spelling
+from lab.config.vocabulary.service import Said, Service
+from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
+from lab.config.vocabulary.translation import Note, Translation
+from lab.config.words import is_script
 from lab.errors import ProfileError
 from lab.model.profile import Profile
-
-CARRIED = Path(__file__).with_name("options.json")
-"""The options of one version, which `tools/granian_options.py` wrote."""
-
-PROGRAM = "granian"
-
-COLLECTS = frozenset(
-    {"ssl-ca", "ssl-crl", "env-files", "static-path-route", "static-path-mount"}
-    | {f"reload-{each}" for each in ("paths", "ignore-dirs", "ignore-patterns", "ignore-paths")}
-)
-"""Options of which each value counts."""
 
 _STARTED = re.compile(r"^[ \t]*(exec[ \t]+)?([^\s#]*/)?granian[ \t]", re.MULTILINE)
 """What a script has that starts it."""
 
-VARIABLE = re.compile(r"GRANIAN_(\w+)=(.*)", re.DOTALL)
 
-
-@cache
-def carried() -> Mapping[str, Any]:
-    """Return what `tools/granian_options.py` wrote."""
-    content: dict[str, Any] = json.loads(CARRIED.read_text(encoding="utf-8"))
-    return content
-
-
-@cache
-def options() -> Mapping[str, Mapping[str, Any]]:
-    """Return option without dashes -> what is known of it; what switches one off has that, too."""
-    known = carried()["options"]
-    return {each: entry for name, entry in known.items() for each in (name, *entry.get("off", ()))}
-
-
-def takes_no_value(word: str) -> bool:
-    """Return whether a word of granian's command is an option that no value follows."""
-    return "off" in options().get(word.removeprefix("--"), ())
-
-
-@cache
-def variables() -> Mapping[str, str]:
-    """Return variable without "GRANIAN_" -> the option that it stands for."""
-    return {entry["variable"].upper(): name for name, entry in carried()["options"].items()}
-
-
-def read(path: Path, known: Known) -> Config:
-    """
-    Read a command with its arguments; what it sets are its options, without their dashes.
-
-    An option that takes no value, or is followed by another one or nothing, has none. Variables for
-    granian that stand before it count as its options; one of no option keeps its name.
-
-    Raises:
-        ProfileError: No word of it is granian.
-    """
-    text = known.required(path)
-    command = command_of(text, path, PROGRAM)
-    if command is None:
-        raise ProfileError(path, "is no command of granian's: it has no word `granian`")
-    found = [(VARIABLE.fullmatch(word.value), word.spot) for word in command.before]
-    settings = [
-        Setting(variables().get(match[1], match[0].partition("=")[0]), match[2], spot, match[2])
-        for match, spot in found
-        if match
-    ]
-    own = _options(command.behind)
-    top = command.program.spot
-    return Config(PROGRAM, path, (*settings, *own), {path: text}, known, top=top)
-
-
-def interface_of(config: Config) -> str:
-    """Return how a command has the application called; see `lab.config.interface`."""
-    option = config.last("interface")
-    return of_granian(option.value if option else None)
-
-
-def target(config: Config) -> Setting | None:
-    """Return what a command serves, as the value of no option; None where it names nothing."""
-    return next((each for each in given(config) if isinstance(each, Setting)), None)
-
-
-def given(config: Config) -> list[Argument | Setting]:
-    """Return the options of a command, and its other words."""
-    command = command_of(config.texts[config.file], config.file, PROGRAM)
-    return list(arguments(command.behind, takes_no_value)) if command else []
-
-
-def option_of(word: str) -> str:
-    """
-    Return the option that a word of its command stands for.
-
-    >>> option_of("--no-ws"), option_of("--workers")
-    ('ws', 'workers')
-    """
-    name, known = word.removeprefix("--"), carried()["options"]
-    return next((each for each, entry in known.items() if name in entry.get("off", ())), name)
-
-
-def is_flag(option: str) -> bool:
-    """Return whether an option takes no value."""
-    return "off" in options().get(option, ())
-
-
-def spelt(option: str, value: str) -> Sequence[str]:
-    """
-    Return the words that set an option.
-
-    >>> spelt("workers", "4"), spelt("ws", "false")
-    (('--workers', '4'), ('--no-ws',))
-    """
-    off = options().get(option, {}).get("off")
-    if off is None:
-        return f"--{option}", value
-    return tuple(f"--{each}" for each in ((option,) if value.lower() not in OFF else off[:1]))
-
-
-def _name(word: str) -> str:
-    return PurePath(word).name
-
-
-def _options(words: Iterable[Setting]) -> Iterator[Setting]:
-    for each in arguments(words, takes_no_value):
-        if isinstance(each, Argument):
-            name = each.name.removeprefix("--")
-            yield Setting(name, each.value, each.word.spot, each.raw)
-
-
-class Granian(Dialect):
+class Granian(Server):
     """Its options are those of its command."""
+
+    special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
 
     def recognises(self, text: str) -> bool:
         """Return whether a script starts it."""
@@ -158,7 +52,7 @@ class Granian(Dialect):
     def interface(self, profile: Profile) -> str:
         """Return that of its command."""
         path = Path(PROGRAM)
-        command = next(each for each in profile.commands if PROGRAM in map(_name, each))
+        command = next(command for command in profile.commands if any(map(_is_program, command)))
         config = read(path, Known(overlay={path: shlex.join(command)}))
         return interface_of(config)
 
@@ -175,19 +69,48 @@ class Granian(Dialect):
                 raise ProfileError(config.file, f"granian has no option {name}")
         return edited(GRAMMAR, config, steps)
 
+    def takes_variable(self, word: str) -> bool:
+        """Return whether a word before its command is one of its variables, with a value."""
+        return VARIABLE.match(word) is not None
 
-GRAMMAR = Grammar(
-    read,
-    option_of,
-    spelt,
-    is_flag,
-    given,
-    COLLECTS,
-)
+    def check_certain(self, config: Config) -> None:
+        """Refuse a script whose command is one of several, or with an option under a condition."""
+        text = config.texts[config.file]
+        if is_script(text):
+            script.check_certain(config, text)
+
+    def around(self, config: Config) -> list[Note]:
+        """Return the lines of a script that are not carried over, each line once."""
+        text = config.texts[config.file]
+        return script.beside_command(config, text) if is_script(text) else []
+
+    def service(self, config: Config) -> Service:
+        """Return what a command asks for."""
+        return translator.service_of(config)
+
+    def write_meaning(self, translation: Translation, said: Said, column: Spelling) -> bool:
+        """Write a meaning that takes more than one word of its command."""
+        return translator.special(translation, said, column)
+
+    def write_defaults(self, translation: Translation) -> None:
+        """Write where it listens: at one address, by HTTP."""
+        translator.added(translation)
+
+    def write(self, translation: Translation, name: str) -> Files:
+        """Return a script for sh, and the file of its variables."""
+        return translator.files(translation, name)
+
+    def candidates(self, config: Config) -> Pairs:
+        """Return the changes of its runtime that are tried."""
+        return steps.candidates(config)
+
+
+def _is_program(word: str) -> bool:
+    return PurePath(word).name == PROGRAM
 
 
 GRANIAN = Granian(
-    program="granian",
+    program=PROGRAM,
     name="granian",
     listen=("--host", "{host}", "--port", "{port}"),
     workers=("--workers",),
@@ -197,4 +120,7 @@ GRANIAN = Granian(
     file="granian",
     endings=("granian",),
     largest=1 << 16,
+    output="granian.sh",
+    words=translator.WORDS,
+    tunable=steps.TUNABLE,
 )

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
-from lab.config.configuration import Config, Known
-from lab.config.granian.server import VARIABLE, interface_of, read, target
+from lab.config.configuration import Config
+from lab.config.granian.command import PROGRAM, interface_of, target
 from lab.config.interface import WSGI
+from lab.config.server import Files
 from lab.config.spot import Setting
 from lab.config.vocabulary import environment, values
 from lab.config.vocabulary.quoting import (
@@ -38,8 +38,6 @@ from lab.config.vocabulary.service import (
 )
 from lab.config.vocabulary.translation import Note, Translation, Words
 from lab.config.vocabulary.values import Expression
-
-PROGRAM = "granian"
 
 
 def _refused_name(name: str) -> str:
@@ -75,14 +73,6 @@ esac
 if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
 
 """
-
-
-def of_command(words: Sequence[str], known: Known) -> Config:
-    """Return the options of a command; the variables that stand before it are its first words."""
-    path = Path(PROGRAM)
-    at = next((n for n, word in enumerate(words) if not VARIABLE.match(word)), len(words))
-    text = " ".join((*words[:at], PROGRAM, *words[at:]))
-    return read(path, replace(known, overlay={path: text}))
 
 
 def service_of(config: Config) -> Service:
@@ -214,6 +204,11 @@ def added(made: Translation) -> None:
     made.lost += [Note(each.was, "it listens at one address") for each in others if each]
 
 
+def files(made: Translation, name: str) -> Files:
+    """Return the script for sh, and the file of its variables; see `Files`."""
+    return Files(text_of(made), f"sh {name}", environment_of(made), script_of(made))
+
+
 def text_of(made: Translation) -> str:
     """Return a script for sh: what each word was stands above the command."""
     words = list(_words(made))
@@ -224,7 +219,7 @@ def text_of(made: Translation) -> str:
 
 
 def script_of(made: Translation) -> str:
-    """Return a script that prints the environment's words and the command's; see `Translator`."""
+    """Return a script that prints the environment's words and the command's; see `Files`."""
     body = " ".join(shown for shown, _ in _words(made))
     variables = "".join(f'"{name}=${name}" ' for name, _ in _assigned(made))
     before = _computed(made, body, environment_of(made))
@@ -279,8 +274,3 @@ def _assigned(made: Translation) -> Iterator[tuple[str, Expression]]:
     for value in found:
         name, _, text = str(value.parts[0]).partition("=")
         yield name, Expression((text, *value.parts[1:]))
-
-
-def start_of(_made: Translation, file: str) -> str:
-    """Return the command that starts it."""
-    return f"sh {file}"

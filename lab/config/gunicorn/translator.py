@@ -6,11 +6,10 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from lab.config.configuration import Config, Known
+from lab.config.configuration import Config
 from lab.config.gunicorn.certainty import HELD, uncertain
-from lab.config.gunicorn.command import PROGRAM, read_command
+from lab.config.gunicorn.command import PROGRAM
 from lab.config.gunicorn.reader import carried
 from lab.config.gunicorn.writer import bind_of, spoken
 from lab.config.interface import ASGI, WSGI, of_worker_class
@@ -40,13 +39,6 @@ COMPUTED = "it is computed, and is not run here: write its value"
 
 NO_TLS = "its TLS is not known, so no address is written: write certfile and keyfile as texts"
 NO_PROTOCOL = "its protocol is not known, so no address is written: write it as a text"
-
-
-def of_command(words: Sequence[str], known: Known) -> Config:
-    """Return the settings of a command, with those of the file that it names before them."""
-    here = Path(PROGRAM)
-    text = " ".join((PROGRAM, *words))
-    return read_command(here, replace(known, overlay={**known.overlay, here: text}))
 
 
 def service_of(config: Config) -> Service:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lab.config.server import Files
 from lab.config.vocabulary.addresses import host_and_port, refused_as_bind
 from lab.config.vocabulary.quoting import as_python, python_comment, refused_by_python
 from lab.config.vocabulary.senses import by_option
@@ -40,6 +41,12 @@ def cpus():
 def spoken(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
     """Return the addresses of one protocol, as it speaks one at all of them."""
     return tuple(each for each in addresses if each.protocol == "uwsgi") or addresses
+
+
+def files(made: Translation, name: str) -> Files:
+    """Return the configuration file and the command that starts gunicorn with it."""
+    app = "" if made.service.application else " MODULE:CALLABLE"
+    return Files(text_of(made), f"gunicorn -c {name}{app}")
 
 
 def text_of(made: Translation) -> str:
@@ -87,9 +94,3 @@ def bind_of(address: Address) -> str:
     if address.host.text == "":
         return as_python(Expression(("0.0.0.0:", *address.port.parts)), number=False)
     return as_python(host_and_port(address), number=False)
-
-
-def start_of(made: Translation, file: str) -> str:
-    """Return the command that starts it."""
-    app = "" if made.service.application else " MODULE:CALLABLE"
-    return f"gunicorn -c {file}{app}"

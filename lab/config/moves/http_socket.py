@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.config.moves.move import Move
-from lab.config.vocabulary.steps_for_meaning import without_router as steps
+from lab.config.uwsgi.steps import without_router as steps
 from lab.model.plan import Arm
 
 

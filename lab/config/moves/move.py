@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from lab.config import servers
 from lab.config.steps import Step
-from lab.config.vocabulary.steps_for_meaning import plain
 from lab.model.plan import Arm, Load
 
 MOST_WORKERS = 256
@@ -31,5 +30,5 @@ class Move:
 
 def told(arm: Arm, meanings: dict[str, object]) -> tuple[Step, ...]:
     """Return how an arm's server is told each meaning, and nothing that goes with it."""
-    program = servers.of(arm.profile).program
-    return tuple(step for key, value in meanings.items() for step in plain(program, key, value))
+    server = servers.of(arm.profile)
+    return tuple(step for key, value in meanings.items() for step in server.plain_steps(key, value))

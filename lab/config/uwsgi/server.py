@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
+from typing import ClassVar
 
 from lab.config.change import Steps
 from lab.config.configuration import Config, Known
+from lab.config.interface import WSGI
 from lab.config.meaning import Settings
-from lab.config.server import Dialect
+from lab.config.server import Files, Server
 from lab.config.spot import Setting, Spot
 from lab.config.steps import Drop, Put, Rename, Step
-from lab.config.uwsgi import OFF, application, keeps_connections, reader
+from lab.config.uwsgi import OFF, application, keeps_connections, reader, steps, translator
+from lab.config.uwsgi.command import read_command
 from lab.config.uwsgi.edit import edited
 from lab.config.uwsgi.formats import FORMS
 from lab.config.uwsgi.private import asked_over
 from lab.config.uwsgi.table import uwsgi_options
+from lab.config.vocabulary.senses import Spelling
+from lab.config.vocabulary.service import Said, Service
+from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
+from lab.config.vocabulary.translation import Translation
 from lab.model.digest import digest_of
 from lab.model.profile import Profile
 from lab.model.workload import Transport, Wire
@@ -45,13 +52,15 @@ KEY = re.compile(r"""^[ \t]*["']?uwsgi["']?[ \t]*:|<uwsgi\b""", re.MULTILINE)
 """What the other forms of its have."""
 
 
-class Uwsgi(Dialect):
+class Uwsgi(Server):
     """
     Its options stand in an ini, or one of the other forms that it reads.
 
     Of a profile that starts it by a command of its own, as behind a proxy, the options are not
     known here: they are what its ini says.
     """
+
+    special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
 
     def recognises(self, text: str) -> bool:
         """Return whether it has a section of uWSGI's."""
@@ -64,6 +73,10 @@ class Uwsgi(Dialect):
     def read(self, path: Path, known: Known) -> Config:
         """Return what uWSGI gets from a file."""
         return reader.read(path, known)
+
+    def read_command(self, text: str, known: Known) -> Config:
+        """Return what a command sets, with the inis that it names."""
+        return read_command(text, known)
 
     def edited(self, config: Config, steps: Steps) -> str:
         """Return the text of an ini after the steps."""
@@ -125,6 +138,26 @@ class Uwsgi(Dialect):
         more = ("--enable-threads",) if quantity == "threads" else ()
         return (*_named(words), self.spelt(quantity)[0], str(number), *more)
 
+    def service(self, config: Config) -> Service:
+        """Return what a configuration asks for."""
+        return translator.service_of(config)
+
+    def write_meaning(self, translation: Translation, said: Said, column: Spelling) -> bool:
+        """Write a meaning that takes more than one line of an ini."""
+        return translator.special(translation, said, column)
+
+    def write_defaults(self, translation: Translation) -> None:
+        """Write what is the default of other servers, such as a master and room for headers."""
+        translator.added(translation)
+
+    def write(self, translation: Translation, name: str) -> Files:
+        """Return an ini."""
+        return translator.files(translation, name)
+
+    def candidates(self, config: Config) -> Pairs:
+        """Return the changes of its router, its log and its lock that are tried."""
+        return steps.candidates(config)
+
     def _written(self, profile: Profile) -> Config:
         nowhere = Spot(profile.path, 0, 0)
         settings = (Setting(name, value, nowhere, value) for name, value in profile.options)
@@ -176,4 +209,7 @@ UWSGI = Uwsgi(
     endings=(".ini", *FORMS),
     called=r"[\w.-]*uwsgi[\w.-]*\.(ini|ya?ml|json|xml)$",
     templates=True,
+    output="uwsgi.ini",
+    interfaces=(WSGI,),
+    speaks_uwsgi=True,
 )

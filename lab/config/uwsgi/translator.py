@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from lab.config.configuration import Config, Known
-from lab.config.spot import Setting, Spot
+from lab.config.configuration import Config
+from lab.config.server import Files
+from lab.config.spot import Setting
 from lab.config.uwsgi import APPLICATION, OFF
-from lab.config.uwsgi.application import FILES, mounted, served
-from lab.config.uwsgi.reader import UNKNOWABLE, read
-from lab.config.uwsgi.table import atoi, uwsgi_options
+from lab.config.uwsgi.mounts import FILES, mounted, served
+from lab.config.uwsgi.reader import UNKNOWABLE
+from lab.config.uwsgi.table import atoi
 from lab.config.vocabulary import values
 from lab.config.vocabulary.addresses import ABSTRACT, host_and_port, lost_address, lost_by_uwsgi
 from lab.config.vocabulary.quoting import ini_comment, ini_lines
@@ -31,9 +31,7 @@ from lab.config.vocabulary.service import (
     written,
 )
 from lab.config.vocabulary.translation import Note, OptionLine, Translation
-from lab.config.vocabulary.values import SHELL, Cpus, Expression, Variable
-from lab.config.words import with_literals
-from lab.errors import ProfileError
+from lab.config.vocabulary.values import Cpus, Expression, Variable
 
 PROGRAM = "uwsgi"
 PROTOCOLS = {
@@ -63,39 +61,6 @@ ELSEWHERE = "a variable of its value says something else at each start or elsewh
 
 LOGIC = re.compile(r"(if|for)(-.*)?|end(if|for)|else")
 HELD = frozenset({"ini", "include", "set", "set-placeholder", "set-ph", "inherit", *APPLICATION})
-
-
-def of_command(words: Sequence[str], known: Known) -> Config:
-    """Return the options of a command, with those of the inis that it names."""
-    here = Path(PROGRAM)
-    found: list[Setting] = []
-    for word in words:
-        if SHELL.search(with_literals(word)):
-            raise ProfileError(word, "a shell's variable is not read here: write '$(NAME)'")
-    rest = iter("".join(shlex.split(word)) for word in words)
-    for word in rest:
-        name, equals, value = word.lstrip("-").partition("=")
-        if re.match(r"-[^-]", word):
-            raise ProfileError(
-                word, "this is uWSGI's short form: write the long name of the option"
-            )
-        if not word.startswith("-"):
-            name, value = "ini", word.partition(":")[0]
-        elif not equals and takes_value(name):
-            value = next(rest, "")
-            if not value:
-                raise ProfileError(word, "a value follows it, and here none does")
-        if name in {"ini", "yaml", "json", "xml"}:
-            found += read(Path(value), known).settings
-        else:
-            found.append(Setting(name, value, Spot(here, 0, 0), value))
-    return Config("uWSGI", here, tuple(found), known=known, table=uwsgi_options())
-
-
-def takes_value(name: str) -> bool:
-    """Return whether a value follows an option in a command."""
-    entry = uwsgi_options().entries.get(name)
-    return entry is not None and entry.argument == "required"
 
 
 def service_of(config: Config) -> Service:
@@ -366,6 +331,12 @@ def added(made: Translation) -> None:
         made.lines.append(OptionLine("add-header", close, "connections were kept", says))
 
 
+def files(made: Translation, name: str) -> Files:
+    """Return the ini and the command that starts uWSGI with it."""
+    app = "" if made.service.application else " --module MODULE:CALLABLE"
+    return Files(text_of(made), f"uwsgi {name}{app}")
+
+
 def text_of(made: Translation) -> str:
     """Return the ini."""
     service = made.service
@@ -392,9 +363,3 @@ def _listen(address: Address) -> list[str]:
         files = "".join(f",{each}" for each in address.tls)
         return ini_lines("https-socket", Expression((*where, files)))
     return ini_lines(option, Expression(where))
-
-
-def start_of(made: Translation, file: str) -> str:
-    """Return the command that starts it."""
-    app = "" if made.service.application else " --module MODULE:CALLABLE"
-    return f"uwsgi {file}{app}"

@@ -21,6 +21,9 @@ ONE_TLS = "it speaks TLS at all of its addresses or at none: start another one f
 
 OTHER_FOLDER = "a sign in it means something else to one of the servers: name it without *?[\\,:"
 
+AROUND = "it stands outside of the command: do it where the new one is started"
+"""What becomes of words and lines beside a command."""
+
 NOT_KNOWN = "the lab does not know yet how else the two servers differ; try the new one first"
 """What is said in place of the differences, which are those of WSGI."""
 

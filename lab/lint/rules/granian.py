@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lab.config.granian.server import VARIABLE, carried, interface_of, options, variables
+from lab.config.granian.command import VARIABLE, carried, interface_of, options, variables
 from lab.config.interface import WSGI
 from lab.config.steps import Drop, Put
 from lab.lint.rules.alike import DIGITS
