@@ -112,6 +112,19 @@ class Server:
         """Whether its command is what is read of it, in place of a file."""
         return bool(self.file) and self.file == self.program
 
+    @property
+    def version(self) -> str:
+        """The version whose options are known; empty: the options are not known."""
+        return ""
+
+    def options(self) -> Mapping[str, str]:
+        """
+        Return its options, with the place of each option in the source of that version.
+
+        The place is empty where the vocabulary has it.
+        """
+        return {}
+
     def recognises(self, text: str) -> bool:
         """Return whether a file of any name is one of its configurations."""
         return False

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-from lab.config.granian import command as granian
-from lab.config.gunicorn.reader import carried
 from lab.config.servers import TRANSLATABLE
-from lab.config.uwsgi.table import uwsgi_options
 from lab.config.vocabulary.senses import gone, hidden, senses
 
-OPTIONS = {
-    "uwsgi": frozenset(uwsgi_options().entries),
-    "gunicorn": frozenset(carried()["settings"]),
-    "granian": frozenset(granian.options()),
-}
+OPTIONS = {program: server.options().keys() for program, server in TRANSLATABLE.items()}
 COLUMNS = [
     (sense.key, program, column)
     for sense in senses().values()
@@ -30,6 +25,16 @@ COLUMNS = [
 def test_every_option_is_one_of_its_server(key, program, column):
     """Of the version that the lab carries the options of."""
     assert {*column.names, *column.opposite} <= OPTIONS[program]
+
+
+@pytest.mark.parametrize("program", TRANSLATABLE)
+def test_a_server_s_vocabulary_names_what_servers_share(program):
+    """A key that is mistyped would be left out without a word."""
+    text = (files("lab.config") / program / "vocabulary.toml").read_text(encoding="utf-8")
+    shared = {table.__name__: table() for table in (gone, hidden)}
+    keys = {name: {entry.key for entry in entries} for name, entries in shared.items()}
+    for table, entries in tomllib.loads(text).items():
+        assert entries.keys() <= (senses().keys() if table == "senses" else keys[table])
 
 
 @pytest.mark.parametrize("program", TRANSLATABLE)

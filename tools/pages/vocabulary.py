@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from lab.config.granian import command as granian
-from lab.config.gunicorn.reader import carried
 from lab.config.servers import TRANSLATABLE
-from lab.config.uwsgi.table import uwsgi_options
 from lab.config.vocabulary.senses import (
     Gone,
     Hidden,
@@ -22,20 +19,6 @@ from lab.errors import UsageError
 from lab.model.document import Cell, Table, texts
 from lab.model.numbers import UNKNOWN
 from lab.report import markdown
-
-OPTIONS: Mapping[str, Mapping[str, str]] = {
-    "uwsgi": {name: entry.line for name, entry in uwsgi_options().entries.items()},
-    "gunicorn": dict.fromkeys(carried()["settings"], ""),
-    "granian": dict.fromkeys(granian.options(), ""),
-}
-"""Program -> its options, each with its place in the source where the vocabulary has none."""
-
-VERSIONS: Mapping[str, str] = {
-    "uwsgi": uwsgi_options().version,
-    "gunicorn": carried()["version"],
-    "granian": granian.carried()["version"],
-}
-"""Program -> the version that its options are of."""
 
 SHOWN = 4
 """Options of a feature that are named; the others are counted."""
@@ -52,13 +35,14 @@ def options() -> str:
             *(_spelling(sense, program) for program in TRANSLATABLE),
             ", ".join(
                 _code(line)
-                for program, column in sense.columns.items()
-                for line in _sources(column, program)
+                for program in TRANSLATABLE
+                if program in sense.columns
+                for line in _sources(sense.columns[program], program)
             ),
         )
         for sense in senses().values()
     )
-    titles = (f"{each.name} {VERSIONS[each.program]}" for each in TRANSLATABLE.values())
+    titles = (f"{server.name} {server.version}" for server in TRANSLATABLE.values())
     return _table(("meaning", *titles, "source"), rows)
 
 
@@ -149,7 +133,8 @@ def _spelt(column: Spelling, program: str) -> Iterator[str]:
 
 def _sources(column: Spelling, program: str) -> Iterator[str]:
     """Yield where the first option of a server stands in its source."""
-    lines = (OPTIONS[program].get(name, "") for name in (*column.names, *column.opposite))
+    places = TRANSLATABLE[program].options()
+    lines = (places.get(name, "") for name in (*column.names, *column.opposite))
     yield from filter(None, (next(lines, ""), column.source))
 
 
@@ -158,7 +143,7 @@ def _options(feature: Gone, program: str) -> str:
     pattern = feature.patterns.get(program)
     if pattern is None:
         return UNKNOWN
-    others = OPTIONS[program].keys() - by_option(program).keys()
+    others = TRANSLATABLE[program].options().keys() - by_option(program).keys()
     names = sorted(name for name in others if pattern.fullmatch(name))
     shown = ", ".join(_option(name, program) for name in names[:SHOWN])
     return shown + f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)

@@ -16,6 +16,7 @@ from lab.config.granian.command import (
     GRAMMAR,
     PROGRAM,
     VARIABLE,
+    carried,
     interface_of,
     option_of,
     options,
@@ -40,6 +41,15 @@ class Granian(Server):
     """Its options are those of its command."""
 
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
+
+    @property
+    def version(self) -> str:
+        """The version of the table of options."""
+        return str(carried()["version"])
+
+    def options(self) -> Mapping[str, str]:
+        """Return the options of the command."""
+        return dict.fromkeys(options(), "")
 
     def recognises(self, text: str) -> bool:
         """Return whether a script starts it."""

@@ -51,6 +51,15 @@ class Gunicorn(Server):
 
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
 
+    @property
+    def version(self) -> str:
+        """The version of the table of settings."""
+        return str(carried()["version"])
+
+    def options(self) -> Mapping[str, str]:
+        """Return the settings."""
+        return dict.fromkeys(carried()["settings"], "")
+
     def read(self, path: Path, known: Known) -> Config:
         """Return what a configuration file sets, or a command."""
         return read_command(path, known) if path.name == PROGRAM else read(path, known)

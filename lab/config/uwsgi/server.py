@@ -62,6 +62,15 @@ class Uwsgi(Server):
 
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
 
+    @property
+    def version(self) -> str:
+        """The version of the table of options."""
+        return uwsgi_options().version
+
+    def options(self) -> Mapping[str, str]:
+        """Return the options of the core and of all plugins."""
+        return {name: entry.line for name, entry in uwsgi_options().entries.items()}
+
     def recognises(self, text: str) -> bool:
         """Return whether it has a section of uWSGI's."""
         return HEADER.search(text) is not None

@@ -1,4 +1,9 @@
-"""The tables of the vocabulary, as they are written in its files."""
+"""
+The tables of the vocabulary, as they are written in its files.
+
+What servers share stands beside this module. What one server has stands in the file
+`vocabulary.toml` of its folder, which has the name of its program.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -110,13 +116,33 @@ def _read(name: str) -> dict[str, dict[str, Any]]:
 
 
 @cache
+def _servers() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    """Return program -> the tables of its vocabulary."""
+    paths = ((path.name, path / "vocabulary.toml") for path in files("lab.config").iterdir())
+    return {
+        program: tomllib.loads(path.read_text(encoding="utf-8"))
+        for program, path in sorted(paths, key=lambda pair: pair[0])
+        if path.is_file()
+    }
+
+
+def _columns(table: str, key: str) -> Mapping[str, Any]:
+    """Return program -> what its vocabulary has in a table under a key."""
+    return {
+        program: tables[table][key]
+        for program, tables in _servers().items()
+        if key in tables.get(table, ())
+    }
+
+
+@cache
 def senses() -> Mapping[str, Sense]:
     """Return all senses by key, in the order in which they are written."""
     return {key: _sense(key, said) for key, said in _read("senses.toml").items()}
 
 
 def _sense(key: str, said: Mapping[str, Any]) -> Sense:
-    columns = {each: _column(said[each]) for each in said if isinstance(said[each], dict)}
+    columns = {each: _column(column) for each, column in _columns("senses", key).items()}
     return Sense(key, said["means"], said["kind"], columns)
 
 
@@ -135,8 +161,7 @@ def gone() -> tuple[Gone, ...]:
             key,
             {
                 program: re.compile("|".join(f"(?:{each})" for each in patterns))
-                for program, patterns in said.items()
-                if program not in {"instead", "asgi"}
+                for program, patterns in _columns("gone", key).items()
             },
             said["instead"],
             said.get("asgi", ""),
@@ -148,12 +173,11 @@ def gone() -> tuple[Gone, ...]:
 @cache
 def hidden() -> tuple[Hidden, ...]:
     """Return the differences that no option shows."""
-    words = {"about", "ask", "unless"}
     return tuple(
         Hidden(
             key,
             said["about"],
-            {program: does for program, does in said.items() if program not in words},
+            _columns("hidden", key),
             said["ask"],
             said.get("unless", ""),
         )

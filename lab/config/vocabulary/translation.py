@@ -173,8 +173,8 @@ def _differences(service: Service, to: str) -> Iterator[Note]:
         yield Note(f"an {service.interface.upper()} application", NOT_KNOWN)
         return
     for each in hidden():
-        before, after = each.does[service.program], each.does[to]
-        if before != after and each.unless not in service.senses:
+        before, after = each.does.get(service.program), each.does.get(to)
+        if before and after and before != after and each.unless not in service.senses:
             yield Note(each.about, f"{before}; now {after}. Look at: {each.ask}")
 
 
