@@ -104,6 +104,9 @@ class Server:
     tunable: tuple[str, ...] = ()
     """Options without a meaning that servers share, which `lab tune` may set."""
 
+    groups: ClassVar[Mapping[str, str]] = {}
+    """Groups of changes that `lab tune` tries with this server alone -> what each group is."""
+
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = {}
     """Key of a meaning -> the steps that set it, where that is more than one option."""
 

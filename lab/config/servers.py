@@ -23,6 +23,7 @@ from lab.config.meaning import Settings
 from lab.config.server import Server
 from lab.config.uwsgi.server import UWSGI
 from lab.config.vocabulary.service import Service
+from lab.config.vocabulary.steps_for_meaning import GROUPS as OF_EVERY_SERVER
 from lab.errors import UsageError
 from lab.model.profile import Profile
 from lab.model.wording import in_a_line
@@ -37,6 +38,12 @@ _KNOWN: tuple[Server, ...] = (UWSGI, GUNICORN, GRANIAN)
 
 TRANSLATABLE: Mapping[str, Server] = {server.program: server for server in _KNOWN if server.output}
 """Program -> its server, of those that `lab` translates from and to."""
+
+GROUPS: Mapping[str, str] = {
+    **OF_EVERY_SERVER,
+    **{group: text for server in _KNOWN for group, text in server.groups.items()},
+}
+"""Groups of changes that `lab tune` tries -> what each group is."""
 
 
 @cache

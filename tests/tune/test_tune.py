@@ -123,7 +123,7 @@ def test_a_group_that_is_none_is_named(shop):
     """With those that there are."""
     done = tune(shop, *SMALL, "--without", "wrkers")
     assert done.returncode == 2
-    assert "--without wrkers: there is no such group; front, workers, " in done.stderr
+    assert "--without wrkers: there is no such group; workers, queue, " in done.stderr
 
 
 def test_a_group_is_not_both_changed_and_left(shop):

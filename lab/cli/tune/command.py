@@ -19,8 +19,7 @@ from lab.cli.tune.reader import read
 from lab.cli.tune.text import FORMS
 from lab.cli.types import NAME
 from lab.config.configuration import Known
-from lab.config.servers import TRANSLATABLE, check_serves
-from lab.config.vocabulary.steps_for_meaning import GROUPS
+from lab.config.servers import GROUPS, TRANSLATABLE, check_serves
 from lab.errors import UsageError
 from lab.model.wording import in_a_line, visible_lines
 from lab.report.edge import say

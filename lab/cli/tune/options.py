@@ -9,7 +9,7 @@ import click
 
 from lab.cli.options.decorators import offered
 from lab.cli.types import Parsed, duration, number, whole_number
-from lab.config.vocabulary.steps_for_meaning import GROUPS
+from lab.config.servers import GROUPS
 from lab.errors import UsageError
 from lab.model.wording import size
 

@@ -10,6 +10,9 @@ from lab.config.interface import WSGI
 from lab.config.steps import Put, Step
 from lab.config.vocabulary.steps_for_meaning import YES, Pairs, StepsOfMeaning, without
 
+GROUPS = {"runtime": "threads and mode of granian's own runtime, and its backpressure"}
+"""Groups of `candidates` -> what each group is."""
+
 TUNABLE = ("runtime-threads", "runtime-mode", "backpressure")
 """Options of granian alone that `lab tune` may set."""
 

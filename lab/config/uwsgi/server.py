@@ -60,6 +60,7 @@ class Uwsgi(Server):
     known here: they are what its ini says.
     """
 
+    groups: ClassVar[Mapping[str, str]] = steps.GROUPS
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
 
     @property

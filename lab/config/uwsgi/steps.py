@@ -9,6 +9,13 @@ from lab.config.steps import Drop, Put, Rename, Step
 from lab.config.uwsgi import asks_to_close, of_router
 from lab.config.vocabulary.steps_for_meaning import NO, YES, Pairs, StepsOfMeaning
 
+GROUPS = {
+    "front": "who speaks HTTP: the router of `http`, or the workers by `http-socket`",
+    "lock": "the lock of uWSGI's under which workers accept",
+    "report": "memory in each line of the log",
+}
+"""Groups of `candidates` -> what each group is."""
+
 FRONT, KEPT, DIRECT = "front", "router keeps connections", "http-socket"
 """A meaning of uWSGI's alone, who speaks HTTP, and what it may be."""
 

@@ -9,16 +9,12 @@ from lab.config.steps import Drop, Put, Step
 from lab.config.vocabulary.senses import Spelling, senses
 
 GROUPS = {
-    "front": "who speaks HTTP: the router of `http`, or the workers by `http-socket`",
     "workers": "worker processes and their threads",
     "queue": "connections that may wait to be accepted",
     "log": "a line for each request",
-    "lock": "the lock of uWSGI's under which workers accept",
-    "report": "memory in each line of the log",
-    "runtime": "threads and mode of granian's own runtime, and its backpressure",
     "greenlets": "gevent, where --gevent asks for it",
 }
-"""What is tried, by group -> what that is."""
+"""Groups of changes that `lab tune` tries with every server -> what each group is."""
 
 YES, NO = "true", "false"
 """What a switch may be."""
