@@ -50,7 +50,7 @@ def _(warning: NeverStarted) -> str:
 def _(warning: Failing) -> str:
     return (
         f"Failed {_shares(warning.failed)}. The server did not start, died, or failed so many "
-        "requests that nothing of the trial counts; the reason is below."
+        "requests that nothing of the trial counts. The reason is below."
     )
 
 
