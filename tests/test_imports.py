@@ -27,13 +27,17 @@ def definitions(kind: type | UnionType) -> Iterator[tuple[Path, ast.stmt]]:
                 yield path, node
 
 
-def texts_of(path: Path) -> Iterator[str]:
-    """Yield the texts of a file that are no documentation."""
-    tree = ast.parse(path.read_text())
+def texts_of(tree: ast.AST) -> Iterator[str]:
+    """Yield the texts of a file or a class that are no documentation."""
     said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
             yield node.value
+
+
+def is_notice(node: ast.AST) -> bool:
+    """Return whether *node* is the definition of a class of notices."""
+    return isinstance(node, ast.ClassDef) and "Notice" in map(ast.unparse, node.bases)
 
 
 def lines_of(function: ast.FunctionDef) -> int:
@@ -263,9 +267,22 @@ def test_no_sentence_is_taken_apart():
             assert path.name == "earlier.py" or not read & sentences, (path, ast.unparse(node))
 
 
-def test_a_conclusion_has_no_sentence():
-    """What a run comes to is names, kinds and numbers; lab.report puts them into words."""
+def test_a_sentence_stands_in_the_class_of_its_fact():
+    """What a run comes to is names, kinds and numbers; a class of notices has its one sentence."""
     concluding = ("columns", "conclude", "conclusion", "descent", "ending", "footnotes", "limits")
-    for name in (*concluding, "judging", "machine", "points", "sweep", "sweep_values", "undecided"):
-        for text in texts_of(ROOT / "lab" / "analysis" / f"{name}.py"):
-            assert len(text.split()) < 5, (name, text)
+    noticing = ("health", "same_work", "warning")
+    others = ("judging", "machine", "points", "sweep", "sweep_values", "undecided")
+    for name in (*concluding, *noticing, *others):
+        tree = ast.parse((ROOT / "lab" / "analysis" / f"{name}.py").read_text())
+        notices = {text for node in ast.walk(tree) if is_notice(node) for text in texts_of(node)}
+        for text in texts_of(tree):
+            assert len(text.split()) < 5 or text in notices, (name, text)
+
+
+def test_a_notice_names_no_option():
+    """Its remedy is a kind and a number; `lab.report.remedies` has the words."""
+    sentences = [
+        text for _, node in definitions(ast.ClassDef) if is_notice(node) for text in texts_of(node)
+    ]
+    assert any("Never started" in text for text in sentences)
+    assert not [text for text in sentences if "--" in text]

@@ -30,10 +30,11 @@ from lab.analysis.summary import Summary
 from lab.analysis.sweep_values import on_one_core
 from lab.analysis.thresholds import Threshold
 from lab.analysis.undecided import left_early, levels, outlook, undecided
-from lab.analysis.warning import Noise, RunWarning
+from lab.analysis.warning import Noise
 from lab.config.difference import Difference, difference
 from lab.model.comparison import Comparison, Verdict
 from lab.model.metric import shown
+from lab.model.notice import Notice
 from lab.model.plan import Plan
 
 
@@ -97,7 +98,7 @@ def conclude(summary: Summary, thresholds: Sequence[Threshold] | None = None) ->
     )
 
 
-def _warnings(summary: Summary, status: int) -> Iterator[RunWarning]:
+def _warnings(summary: Summary, status: int) -> Iterator[Notice]:
     """Yield its warnings; that of the noise makes the status only where nothing else does."""
     for each in summary.warnings:
         yield (

@@ -20,10 +20,10 @@ from lab.analysis.machine import Facts, Network
 from lab.analysis.opening import Opening
 from lab.analysis.summary import Summary, Tally
 from lab.analysis.undecided import Outlook, Undecided
-from lab.analysis.warning import RunWarning
 from lab.config.difference import Difference
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
+from lab.model.notice import Notice
 from lab.model.workload import Wire
 
 
@@ -98,7 +98,7 @@ class Conclusion:
     """What was found, which this is of."""
 
     trust: Trust
-    warnings: tuple[RunWarning, ...]
+    warnings: tuple[Notice, ...]
     """What a reader must know before any number, gravest first."""
 
     judgements: tuple[Judgement, ...]

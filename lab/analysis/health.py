@@ -21,10 +21,10 @@ from lab.analysis.warning import (
     NoiseUnknown,
     NotEnded,
     NothingCompared,
-    RunWarning,
 )
 from lab.model.comparison import Comparison, Estimate
 from lab.model.measurement import Failure, Run
+from lab.model.notice import Notice
 from lab.model.plan import Plan
 
 BROKEN = 0.5
@@ -61,8 +61,8 @@ def warnings(
     progress: tuple[int, int],
     *,
     failing: Mapping[str, tuple[int, int]],
-    ceiling: RunWarning | None = None,
-) -> tuple[RunWarning, ...]:
+    ceiling: Notice | None = None,
+) -> tuple[Notice, ...]:
     """
     Return what must be read before any number, gravest first.
 
@@ -75,7 +75,7 @@ def warnings(
         failing: Other profiles whose server failed: in how many trials, and of how many.
         ceiling: What `lab.analysis.ceiling` found.
     """
-    found: list[RunWarning] = []
+    found: list[Notice] = []
     if unstarted:
         found.append(NeverStarted(tuple(unstarted)))
     if failing:
@@ -192,7 +192,7 @@ def _unlike(plan: Plan, aa: Mapping[str, Comparison]) -> dict[str, Estimate]:
     return {name: ratio for name, ratio in found if not alike(ratio, plan.smallest)}
 
 
-def _noise(run: Run, aa: Mapping[str, Comparison]) -> list[RunWarning]:
+def _noise(run: Run, aa: Mapping[str, Comparison]) -> list[Notice]:
     """Return what the A/A arm shows of this machine; nothing when all is well."""
     headline, found = aa[HEADLINE], noise_check(run.plan, aa)
     if found is None:

@@ -8,12 +8,13 @@ due: a published comparison has 10,000 requests in 4.28 s, and work due 5 s afte
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from lab.analysis.metrics import replies_while_probed
 from lab.analysis.observations import Observation
-from lab.analysis.warning import OtherWork
 from lab.model.metric import Of, followers, made_of
+from lab.model.notice import Means, Notice, Remedy
 from lab.model.plan import Plan
 
 ALIKE = 1.2
@@ -23,6 +24,29 @@ less, and work that is left out by more."""
 _COST = made_of(Of.RATE | Of.PERCENTILE | Of.COST)
 OF_WORK = _COST | followers(_COST)
 """Names of metrics whose ratio says nothing where the work differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWork(Notice):
+    """Profiles did not do the same work for a reply."""
+
+    work: str
+    """The reading that says so."""
+
+    per_reply: Mapping[str, float]
+    """Profile -> its median."""
+
+    @property
+    def remedy(self) -> Remedy:
+        """Windows in which the work is done that is put off until after the reply."""
+        return Remedy(Means.LATER_WINDOWS)
+
+    def sentence(self) -> str:
+        figures = ", ".join(f"{name} {value:.3g}" for name, value in self.per_reply.items())
+        return (
+            f"Not the same work: {self.work} per reply is {figures}. Ratios of "
+            f"profiles more than {ALIKE - 1:.0%} apart are withheld, but for memory."
+        )
 
 
 def work(observations: Iterable[Observation]) -> float | None:

@@ -32,12 +32,12 @@ from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import merged, merged_latency, quantile
 from lab.analysis.observations import Observation, observe
 from lab.analysis.same_work import different_work
-from lab.analysis.warning import RunWarning
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
 from lab.model.finding import Finding, Gate
 from lab.model.measurement import Run
 from lab.model.metric import METRICS, Metric, Only, with_ratio
+from lab.model.notice import Notice
 from lab.model.plan import Plan, Role
 from lab.model.profile import Profile
 from lab.model.request import labels
@@ -150,7 +150,7 @@ class Summary:
     """The reference's second run over its first, by metric."""
     floors: Mapping[str, float]
     """Share below which a change is not told from noise, by metric."""
-    warnings: tuple[RunWarning, ...]
+    warnings: tuple[Notice, ...]
     """What a reader must know before any number."""
     measured: int
     """Slots with a trial."""
@@ -273,8 +273,8 @@ def _health(
     aa: Mapping[str, Comparison],
     progress: tuple[int, int],
     *,
-    ceiling: RunWarning | None,
-) -> tuple[tuple[RunWarning, ...], int]:
+    ceiling: Notice | None,
+) -> tuple[tuple[Notice, ...], int]:
     """Return what must be read before any number, and the exit status."""
     of = {
         each.name: [item for item in observations if item.trial.is_own(each.name)]

@@ -23,11 +23,12 @@ from lab.analysis.sweep_values import (
     value_of,
 )
 from lab.analysis.thresholds import Threshold
-from lab.analysis.warning import EndedEarly, RunWarning
+from lab.analysis.warning import EndedEarly
 from lab.model.comparison import Comparison, Verdict
 from lab.model.finding import Finding, Gate
 from lab.model.measurement import Run
 from lab.model.metric import shown as judged_metrics
+from lab.model.notice import Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +104,10 @@ class SweepConclusion:
     noisy: tuple[str, ...]
     """Values at which the noise check was not passed, or could not be made."""
 
-    warnings: tuple[RunWarning, ...]
+    warnings: tuple[Notice, ...]
     """Of all values together."""
 
-    warned: tuple[tuple[str, RunWarning], ...]
+    warned: tuple[tuple[str, Notice], ...]
     """Of single ones: value, and warning."""
 
     growths: Mapping[str, tuple[tuple[Comparison, ...], ...]]
@@ -287,7 +288,7 @@ def _decided(profile: str, sides: Mapping[str, Comparison]) -> Iterator[Differs]
             yield Differs(profile, verdict, tuple(told), most, told[most])
 
 
-def _warnings(found: Sequence[Summary]) -> Iterator[RunWarning]:
+def _warnings(found: Sequence[Summary]) -> Iterator[Notice]:
     if (too_much := noise(found)) is not None:
         yield too_much
     planned = sum(each.planned for each in found)
@@ -296,7 +297,7 @@ def _warnings(found: Sequence[Summary]) -> Iterator[RunWarning]:
         yield EndedEarly(measured, planned)
 
 
-def _warned(found: Sequence[Summary]) -> Iterator[tuple[str, RunWarning]]:
+def _warned(found: Sequence[Summary]) -> Iterator[tuple[str, Notice]]:
     for summary in found:
         for warning in summary.warnings:
             if not isinstance(warning, EndedEarly):

@@ -1,40 +1,68 @@
-"""What a reader of a run must know before any number, with its figures; words are the report's."""
+"""
+Warnings: the notices that a reader of a run must know before any number.
+
+`lab.analysis.same_work.OtherWork` is one more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lab.analysis.compare import LEAST_FLOOR
+from lab.analysis.looks import STOPPED
 from lab.model.comparison import Estimate
+from lab.model.metric import METRICS
+from lab.model.notice import Means, Notice, Remedy
+from lab.model.numbers import percent, share
+from lab.model.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
-class RunWarning:
-    """One of those below: its class is its kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class NeverStarted(RunWarning):
+class NeverStarted(Notice):
     """No server of these gave a correct reply."""
 
     profiles: tuple[str, ...]
 
+    def sentence(self) -> str:
+        return f"Never started: {', '.join(self.profiles)}."
+
 
 @dataclass(frozen=True, slots=True)
-class Failing(RunWarning):
+class Failing(Notice):
     """Servers died, or failed so many requests that nothing of a trial counts."""
 
     failed: Mapping[str, tuple[int, int]]
     """Profile -> in how many trials, and of how many."""
 
+    def sentence(self) -> str:
+        return (
+            f"Failed {self._shares()}. The server did not start, died, or failed so many "
+            "requests that nothing of the trial counts."
+        )
+
+    def _shares(self) -> str:
+        """Return who failed how often, in as few words as there are different shares."""
+        names: dict[str, list[str]] = {}
+        for name, (times, trials) in self.failed.items():
+            share = "every trial" if times == trials else f"{times} of {trials} trials"
+            names.setdefault(share, []).append(name)
+        return "; ".join(f"in {share}: {', '.join(of)}" for share, of in names.items())
+
 
 @dataclass(frozen=True, slots=True)
-class NothingCompared(RunWarning):
+class NothingCompared(Notice):
     """Fewer than two profiles have a trial that counts."""
 
+    def sentence(self) -> str:
+        return (
+            "Nothing can be compared: fewer than two profiles have a trial that counts. "
+            "More blocks alone will not help."
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class SharedCeiling(RunWarning):
+class SharedCeiling(Notice):
     """Profiles that work differently reach the same throughput."""
 
     profiles: tuple[str, ...]
@@ -46,16 +74,34 @@ class SharedCeiling(RunWarning):
     cpu: tuple[float, float] | None
     """Least and most seconds a request; None where they were never read."""
 
+    def sentence(self) -> str:
+        work = ""
+        if self.cpu is not None:
+            least, most = (seconds * 1e6 for seconds in self.cpu)
+            work = f", although a request costs {least:,.0f} to {most:,.0f} µs"
+        return (
+            f"{len(self.profiles)} profiles reach the same throughput within {self.spread:.2%}"
+            f"{work} ({', '.join(self.profiles)}): something that they share is measured, such "
+            "as the client, the network, a log, a rate limit or a service behind them. Look for "
+            "it before comparing them."
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class NoiseUnknown(RunWarning):
+class NoiseUnknown(Notice):
     """The reference has too few blocks in which both of its runs count."""
 
     reference: str
 
+    def sentence(self) -> str:
+        return (
+            f"The check of this machine is missing: {self.reference} needs at least two blocks "
+            "in which both of its runs count. Give the run more blocks."
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class Noise(RunWarning):
+class Noise(Notice):
     """The same server twice is further apart than wanted."""
 
     reference: str
@@ -79,29 +125,64 @@ class Noise(RunWarning):
     apart: bool = False
     """Whether the two surely differ, where none of the intervals is too wide."""
 
+    @property
+    def remedy(self) -> Remedy | None:
+        """Blocks where a number is known; None for a sweep, and where the two surely differ."""
+        if not self.reference or self.apart:
+            return None
+        if self.blocks is None:
+            return Remedy(Means.QUIETER_MACHINE)
+        return Remedy(Means.BLOCKS, self.blocks)
+
+    def sentence(self) -> str:
+        seen = " and ".join(
+            f"{METRICS[metric].title} {ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}]"
+            for metric, ratio in self.seen.items()
+        )
+        noise, wanted = share(self.reach), f"(wanted: {percent(self.smallest)})"
+        if not self.reference:
+            return (
+                f"Noisy machine: over all values the same server against itself came out at {seen},"
+                f" and the noise of one value is {noise}: smaller differences cannot be seen there "
+                f"{wanted}."
+            )
+        text = (
+            f"Noisy machine: the same server against itself, {self.reference} twice in every "
+            f"block, came out at {seen}."
+        )
+        if self.apart:
+            return (
+                f"{text} That is {noise} noise, beyond the {LEAST_FLOOR:.0%} floor, so a "
+                "difference of that size between profiles means nothing. Stop other work and run "
+                "again."
+            )
+        return (
+            f"{text} That is {noise} noise: smaller differences cannot be seen in this run "
+            f"{wanted}; larger ones stand."
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class EndedEarly(RunWarning):
+class EndedEarly(Notice):
     """Not all that was planned was measured."""
 
     measured: int
     planned: int
     """Trials."""
 
+    def sentence(self) -> str:
+        return f"Ended early: {self.measured} of {self.planned} planned trials were measured."
+
 
 @dataclass(frozen=True, slots=True)
-class NotEnded(RunWarning):
+class NotEnded(Notice):
     """A run of minutes was stopped, or is under way."""
 
     blocks: int
 
-
-@dataclass(frozen=True, slots=True)
-class OtherWork(RunWarning):
-    """Profiles did not do the same work for a reply."""
-
-    work: str
-    """The reading that says so."""
-
-    per_reply: Mapping[str, float]
-    """Profile -> its median."""
+    def sentence(self) -> str:
+        return (
+            f"{counted(self.blocks, 'block')}, and the run has not ended by itself: what is open "
+            f"is judged more strictly, at {percent(STOPPED)}, since a run that somebody watches "
+            "may be stopped at the moment that pleases."
+        )

@@ -17,7 +17,6 @@ from lab.analysis.gates.effort import SHARED_CORES
 from lab.analysis.opening import Opening, Told
 from lab.analysis.summary import Summary, Tally
 from lab.analysis.sweep import RunConclusion, SweepConclusion
-from lab.analysis.warning import Failing, NeverStarted, NothingCompared
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.document import NOTHING, Cell, Column, Document, Table, printable, texts
@@ -29,7 +28,7 @@ from lab.report.causes import ended, profiles_of
 from lab.report.caveats import ONE_CORE, of_cores
 from lab.report.remarks import MORE, load_words, of_both, protocols
 from lab.report.tables import MEANINGS
-from lab.report.warnings import told
+from lab.report.warnings import REASONS, told
 
 STANDINGS = {
     Standing.CONFIRMED: "proved by a counter-run",
@@ -37,9 +36,6 @@ STANDINGS = {
     Standing.WITHDRAWN: "refuted by a counter-run",
 }
 """How far a cause is proved, in words."""
-
-UNREADABLE = (NeverStarted, Failing, NothingCompared)
-"""Warnings after which a reader needs the reasons."""
 
 ENDS = {
     0: "measured",
@@ -145,7 +141,7 @@ def _of_sweep(found: SweepConclusion, way: Way) -> Document:
         banners=banners_of_sweep(found),
         tables=kept,
         # A warning of what failed says that its reason is below.
-        notes=whole.notes if any(isinstance(each, UNREADABLE) for _, each in found.warned) else (),
+        notes=whole.notes if any(type(each) in REASONS for _, each in found.warned) else (),
         legend=(),
         footer=(),
         headline=whole.headline,

@@ -134,7 +134,7 @@ def _trust(conclusion: Conclusion) -> Trusted:
 
 def _warnings(conclusion: Conclusion) -> Sequence[str]:
     """Kind of each warning that the reader must know before any number; `banners` words them."""
-    return [type(each).__name__ for each in conclusion.warnings]
+    return [warning.kind for warning in conclusion.warnings]
 
 
 def _baseline(plan: Plan) -> str:

@@ -18,7 +18,7 @@ from lab.report import opening
 from lab.report.markdown import escaped, render_table
 from lab.report.remarks import load_words
 from lab.report.tables import ratio_cell
-from lab.report.warnings import told
+from lab.report.warnings import REASONS, told
 
 HEAD = "## Performance: new / old"
 SAYING = {
@@ -98,7 +98,7 @@ def as_markdown(
 
 def _failed(found: Conclusion) -> Iterator[str]:
     """Yield that a version failed, and what trials do not count, with why."""
-    yield from (told(each) for each in found.warnings if isinstance(each, opening.UNREADABLE))
+    yield from (told(each) for each in found.warnings if type(each) in REASONS)
     lost = opening.uncounted(found)
     for name, why in () if lost is None else lost.rows:
         yield f"{name.text}: {why.text}"

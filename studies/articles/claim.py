@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.analysis.warning import RunWarning
 from lab.model.comparison import Comparison
+from lab.model.notice import Notice
 
 FIGURE = 0.25
 """
@@ -212,7 +212,7 @@ class ClaimVerdict:
     """What would decide it, where this does not: "profile x", "workload y", or in more words."""
     lacks: tuple[str, ...] = ()
     """Those of them that are a profile or a workload, which the lab does not have."""
-    warnings: tuple[RunWarning, ...] = ()
+    warnings: tuple[Notice, ...] = ()
     """What that run's report warns of above its tables: whoever quotes the run says it, too."""
     machine: str = ""
     """That run's processor and its cores, for people."""

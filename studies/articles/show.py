@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lab.analysis.stats import CONFIDENCE
-from lab.analysis.warning import RunWarning
 from lab.model.comparison import Comparison, Estimate
 from lab.model.document import Cell, Document, Meaning, Table, printable, texts
+from lab.model.notice import Notice
 from lab.model.numbers import UNKNOWN, bounded, percent
 from lab.model.wording import counted
 from lab.report.summary_json import to_json
@@ -89,7 +89,7 @@ def meanings(decisions: Iterable[Decision]) -> list[str]:
 
 def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
     """Return what the reports of the quoted runs warn of, each kind once a run, with its name."""
-    warned: dict[str | None, list[tuple[str, RunWarning]]] = defaultdict(list)
+    warned: dict[str | None, list[tuple[str, Notice]]] = defaultdict(list)
     for each in verdicts:
         warned[each.run] += ((each.load, warning) for warning in each.warnings)
     return tuple(

@@ -18,9 +18,9 @@ from xml.etree import ElementTree as ET
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.sweep import RunConclusion, SweepConclusion, conclude_run
 from lab.analysis.sweep_values import reading
-from lab.analysis.warning import RunWarning
 from lab.cli.stress.text import banners as stress_banners
 from lab.model.comparison import Comparison, MayBe
+from lab.model.notice import Notice
 from lab.report import markdown
 from lab.report.caveats import caveats, caveats_of_sweep
 from lab.report.svg import SVG
@@ -183,7 +183,7 @@ def _runs(directive: str) -> Iterator[str]:
     yield from (each.run for each in _verdicts(directive) if each.run is not None)
 
 
-def _warnings(found: RunConclusion) -> Iterator[RunWarning]:
+def _warnings(found: RunConclusion) -> Iterator[Notice]:
     if found.sweep is None:
         yield from found.points[0].warnings
     else:
