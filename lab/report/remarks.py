@@ -84,7 +84,7 @@ def notes(found: Conclusion) -> list[str]:
             "it. Give the run more blocks."
         )
     if found.generator_limit is not None:
-        said.append(_generator_limit(found.generator_limit))
+        said += _generator_limit(found.generator_limit)
     if found.sent_again:
         said.append(_sent_again(found.sent_again))
     said += [
@@ -214,7 +214,7 @@ def outlook(found: Outlook) -> str:
         return f"{text}; {most}, would hardly decide it."
     of = "it" if found.undecided == 1 else f"about {found.more.decides} of them"
     minutes = counted(found.more.minutes, "more minute")
-    return f"{text}; {minutes} would decide {of}: --minutes {found.more.total}."
+    return f"{text}; {minutes} would decide {of}. Use --minutes {found.more.total}."
 
 
 def _undecided(found: Undecided) -> str:
@@ -230,7 +230,7 @@ def _undecided(found: Undecided) -> str:
     return f"{text} Soonest decided: {found.soonest}, with about {found.blocks:,} blocks."
 
 
-def _generator_limit(found: GeneratorLimit) -> str:
+def _generator_limit(found: GeneratorLimit) -> list[str]:
     """Say which throughputs and ratios are no more than bounds, and what would help."""
     said = []
     if found.more is not None:
@@ -247,7 +247,7 @@ def _generator_limit(found: GeneratorLimit) -> str:
             for each in found.bounded
         )
         said.append(f"Ratios: {which}.")
-    return " ".join(said)
+    return said
 
 
 def _sent_again(shares: Mapping[str, float]) -> str:

@@ -132,7 +132,7 @@ def test_the_report_says_what_more_minutes_would_do():
     line = outlook(conclude(said).outlook)
     assert line == (
         "2 decided, or below 5%; 1 open: the nearest, b, is between 0.935x and 1.06x; "
-        "3 more minutes would decide it: --minutes 6."
+        "3 more minutes would decide it. Use --minutes 6."
     )
     said = conclude(summarise(lab(Server(moved=0.06), 3)))
     assert outlook(said.outlook) == "All 3 steps decided, or below 5%."
