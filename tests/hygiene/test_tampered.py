@@ -29,9 +29,9 @@ STORED = [
         "lifetime", "keep-alive", "open-loop", "echo-sizes", "walkthrough", "numbers",
         "tuned-granian-close", "payload-rate",
     )
-] + [ROOT / "tests/hygiene/format_2/lifetime"]  # fmt: skip
+]  # fmt: skip
 """A closed loop, one of minutes with a counter-run, an open loop at several rates, a sweep, a
-counted load, peers, a short one, an open loop at one rate, and one of an earlier format."""
+counted load, peers, a short one, and an open loop at one rate."""
 
 NO_NUMBER = re.compile(r"(?<![\w./-])(?:nan|inf)(?![\w./-])", re.IGNORECASE)
 WAY = opening.Way("lab", "run")
@@ -252,10 +252,6 @@ def named(header):
         ),
         (lambda run: run["plan"].update(window=1e-9), "its window is 1e-09 s: no run has one"),
         (lambda run: run["plan"].update(server_cores="all"), "its server_cores are no list of CPU"),
-        (
-            lambda run: run.update(format=1),
-            "its content is none of format 1, which it says it has, and has no workload",
-        ),
     ],
 )
 def test_a_header_that_contradicts_the_run_is_refused(run, tamper, says):

@@ -26,7 +26,6 @@ from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 import msgspec
 
-from lab.bench.store import earlier
 from lab.bench.store.encoding import builtins, decode, encode
 from lab.bench.store.flat import flat, nested
 from lab.bench.store.journal import header_problem, problems
@@ -36,16 +35,10 @@ from lab.model.measurement import Run, Trial
 from lab.model.plan import Arm, CounterRun, Plan, Role, Slot
 
 FORMAT = 3
-"""
-Version of the folder's format; the lab reads every version up to this one
-(`lab.bench.store.earlier`).
-1: the first.
-2: open loop (`rate`, `planned`, `late`, `queued`, `service`), counter-runs (`counters`, the arm
-   "counter").
-3: arms, each with its profile, workload and load, in the plan and in counter-runs; a trial's slot
-   names its arm and its role; later runs of minutes (`minutes`, `looks`, `ended`), and the end of
-   a server's log apart from its failure (`log`, `log_file`).
-"""
+"""Version of the folder's format, the only one that the lab reads."""
+
+LAST_READER = {1: "0.2.0", 2: "0.2.0"}
+"""Earlier format -> the last version of the lab that reads it."""
 
 LARGEST = 256 << 20
 """Bytes of the largest file that is read; of the stored runs the largest has 3 MB."""
@@ -269,12 +262,8 @@ def read_run(folder: Path) -> Run:
     path = folder / "run.json"
     content = decode(_read(path), dict, path)
     version = content.get("format")
-    if not isinstance(version, int) or not 1 <= version <= FORMAT:
-        raise ResultsError(
-            path, f"has format {version!r}; this lab reads 1 to {FORMAT}. Run it again."
-        )
-    if version < 3:
-        content = _upgraded(content, path)
+    if version != FORMAT:
+        raise ResultsError(path, _refusal(version))
     header = decode(encode(nested(content)), RunHeader, path)
     if problem := header_problem(header.plan, header.skipped, header.environments):
         raise ResultsError(path, f"damaged: {problem}")
@@ -282,19 +271,22 @@ def read_run(folder: Path) -> Run:
     arms |= {(each.arm.name, Role.COUNTER): each.arm for each in header.counters}
     path = folder / "trials.ndjson"
     *lines, _torn = _read(path).split(b"\n")
-    trials = tuple(
-        _trial(line, version, arms, path, number) for number, line in enumerate(lines, 1)
-    )
+    trials = tuple(_trial(line, arms, path, number) for number, line in enumerate(lines, 1))
     for number, problem in problems(trials, header.plan, header.environments):
         raise ResultsError(path, f"damaged: {problem}", number)
     return run_of(header, folder.resolve().name, trials)
 
 
-def _trial(
-    line: bytes, version: int, arms: Mapping[tuple[str, Role], Arm], path: Path, number: int
-) -> Trial:
-    if version < 3:
-        line = encode(earlier.trial(decode(line, dict, path, number)))
+def _refusal(version: object) -> str:
+    """Return why a run of another format is not read, and what to do."""
+    reader = LAST_READER.get(version) if isinstance(version, int) else None
+    remedy = (
+        f"Read it with version {reader} of the lab, or run it again" if reader else "Run it again"
+    )
+    return f"is a run of format {version!r}; this lab reads format {FORMAT}. {remedy}."
+
+
+def _trial(line: bytes, arms: Mapping[tuple[str, Role], Arm], path: Path, number: int) -> Trial:
     read: Any = decode(line, TrialLine, path, number)
     place: Place = read.slot
     arm = arms.get((place.arm, place.role))
@@ -302,16 +294,7 @@ def _trial(
         wrong = " as the A/A arm" if (place.arm, Role.PROFILE) in arms else ""
         raise ResultsError(path, f"damaged: run.json has no profile {place.arm}{wrong}", number)
     parts = {field.name: getattr(read, field.name) for field in fields(Trial)}
-    return earlier.log_apart(Trial(**parts | {"slot": Slot(place.block, place.position, arm)}))
-
-
-def _upgraded(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    try:
-        return earlier.header(content)
-    except (KeyError, TypeError, AttributeError) as error:
-        lacks = f", and has no {error.args[0]}" if isinstance(error, KeyError) else ""
-        problem = f"its content is none of format {content['format']}, which it says it has{lacks}"
-        raise ResultsError(path, f"damaged: {problem}") from error
+    return Trial(**parts | {"slot": Slot(place.block, place.position, arm)})
 
 
 def run_of(header: RunHeader, name: str, trials: Iterable[Trial]) -> Run:
