@@ -33,13 +33,18 @@ FIGURES = {
 """Code -> what its message calls measured, and where that stands."""
 
 
-@pytest.mark.parametrize(("code", "each"), EVIDENCE)
-def test_evidence_is_a_place(code, each):
+def test_evidence_is_a_place():
     """A file and a line with a quotation, a page or run of this project, an issue, an address."""
-    if each.startswith("docs/"):
-        assert (ROOT / each).exists()
-    else:
-        assert PLACE.fullmatch(each) or ELSEWHERE.fullmatch(each)
+    wrong = [
+        f"{code}: {place}"
+        for code, place in EVIDENCE
+        if not (
+            (ROOT / place).exists()
+            if place.startswith("docs/")
+            else PLACE.fullmatch(place) or ELSEWHERE.fullmatch(place)
+        )
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize(

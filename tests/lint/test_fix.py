@@ -70,6 +70,7 @@ def test_a_fix_mends_what_it_is_for(code):
         assert not fixes, "some can be fixed and some not: give two rules"
         return
     texts = applied(config.texts, fixes)
+    assert texts != config.texts
     again = servers.of_file(config.file).read(config.file, Known(overlay=texts))
     assert code not in {flaw.code for flaw in judged(again)}
 
