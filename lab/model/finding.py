@@ -52,15 +52,6 @@ class Gate:
 
     because: str
 
-    bad: Trial
-    """A trial that fires it."""
-
-    good: Trial
-    """One that is nearly the same, and fires none."""
-
-    beside: Beside = Beside()
-    """What is known beside these two."""
-
     outside: bool = False
     """Whether the cause lies outside the experiment, so that the trial may be repeated."""
 

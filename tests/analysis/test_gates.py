@@ -14,6 +14,7 @@ from lab.model.measurement import Failure
 from lab.model.plan import Load
 from lab.model.workload import Transport
 from tests.kit import builders as make
+from tools.pages.gate_examples import EXAMPLES
 
 COUNTED = Load(connections=500, keepalive=False, requests=5000)
 OPEN = Load(connections=64, rate=2000.0)
@@ -567,9 +568,10 @@ def test_a_server_that_ended_under_load_voids_the_trial():
 
 def shown(gate):
     """Return the names of the gates that its bad example fires, and of those of its good one."""
+    example = EXAMPLES[gate]
     return [
-        [each.gate.name for each in judge(example, gate.beside.swept)]
-        for example in (gate.bad, gate.good)
+        [finding.gate.name for finding in judge(trial, example.swept)]
+        for trial in (example.bad, example.good)
     ]
 
 

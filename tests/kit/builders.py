@@ -4,13 +4,13 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from lab.analysis.gates.example import READINGS, window
 from lab.bench.trials.plan import arm_of
 from lab.model.measurement import Run, Trial
 from lab.model.plan import Load, Plan, Role, Slot
 from lab.model.profile import Profile
 from lab.model.request import Expectation
 from lab.model.workload import Workload
+from tools.pages.gate_examples import READINGS, window
 
 CONNECTIONS = 64
 

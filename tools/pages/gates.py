@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lab.analysis.gates import GATES, judge
 from lab.model.finding import Gate
+from tools.pages.gate_examples import EXAMPLES
 
 
 def table() -> str:
@@ -22,6 +23,6 @@ def sayings() -> str:
 
 
 def _said(gate: Gate) -> str:
-    findings = judge(gate.bad, gate.beside.swept)
-    (found,) = (each for each in findings if each.gate is gate)
-    return f"{found.reason}. {found.advice}"
+    findings = judge(EXAMPLES[gate].bad, EXAMPLES[gate].swept)
+    (finding,) = (finding for finding in findings if finding.gate is gate)
+    return f"{finding.reason}. {finding.advice}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lab.analysis.gates import example
 from lab.analysis.gates.common import TIME_BASED
 from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measurement import Trial
@@ -36,6 +35,4 @@ UPSTREAM = Gate(
     withholds="time",
     because="it is a part of the load, as the generator is. What comes by chance then waits for "
     "1.2 times as long as it is served, and at 90 % for 4.5 times as long",
-    bad=example.trial(readings={"upstream.busiest": 0.7}),
-    good=example.trial(readings={"upstream.busiest": 0.69}),
 )

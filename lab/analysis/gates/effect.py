@@ -13,7 +13,6 @@ import statistics
 from collections import defaultdict
 from collections.abc import Mapping
 
-from lab.analysis.gates import example
 from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measurement import Run, Trial
 from lab.model.plan import Role
@@ -73,9 +72,6 @@ NO_EFFECT = Gate(
     "gained fewer processes or threads than the values differ by",
     withholds="everything",
     because="a number in a file that something else overrides would be drawn as a flat line",
-    bad=example.trial(at={"workers": "8"}),
-    good=example.trial(at={"workers": "4"}),
-    beside=Beside(swept={"example": {"2": 3.0, "4": 5.0, "8": 6.0}}),
 )
 
 

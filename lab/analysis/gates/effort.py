@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 
-from lab.analysis.gates import common, example
+from lab.analysis.gates import common
 from lab.analysis.gates.replies import explained_time
 from lab.analysis.metrics import usable_cores
 from lab.model.finding import Beside, Finding, Gate, Whose
@@ -67,8 +67,6 @@ GENERATOR_BOUND = Gate(
     "engine_cost: scenarios / connection each, nginx / FastHttpUser in µs --><!-- --> with a "
     "connection each, and the server less ([measured](../../studies/results/engine_cost.json)); "
     "its CPU share alone can read 40 % while it is at its limit",
-    bad=example.trial(cpu=1.8, wait=0.1, readings=example.IDLE),
-    good=example.trial(cpu=1.6, wait=0.1, readings=example.IDLE),
 )
 
 
@@ -122,8 +120,6 @@ SHARED_CORES = Gate(
     withholds="time (percentiles alone in that open loop); "
     "[two ends](../explanation/method.md#shared-cores) are said instead",
     because="the load takes CPU from what it measures, and the more the faster the server is",
-    bad=example.trial(readings={"cores.shared": 1.0}),
-    good=example.trial(readings={"cores.shared": 0.0}),
     floor=True,
 )
 
@@ -197,6 +193,4 @@ IDLE_SERVER = Gate(
     withholds="a remark; everything if the connections got a reply or two and nothing explains the "
     "rest",
     because="one request per connection in 30 s is published as 3.5 requests/s",
-    bad=example.trial(readings=example.IDLE),
-    good=example.trial(cpu=0.9, wait=0.1, readings=example.IDLE),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.analysis.gates import common, example
+from lab.analysis.gates import common
 from lab.analysis.gates.network import CONFIRMED
 from lab.analysis.metrics import merged_latency
 from lab.model.finding import Beside, Finding, Gate, Whose
@@ -47,8 +47,6 @@ WINDOW_SKEW = Gate(
     withholds="throughput",
     because="the workers' rates add up only where they are of the same time. No clocks of two "
     "machines are compared",
-    bad=example.trial(example.window(host="a"), example.window(host="b", skew=0.1)),
-    good=example.trial(example.window(host="a"), example.window(host="b", skew=0.04)),
 )
 
 
@@ -90,14 +88,4 @@ LINK = Gate(
     "with a segment sent again for every second one and no drop here",
     withholds="time",
     because="so long the figures wait for TCP to send again what was lost on the way",
-    bad=example.trial(
-        host="a",
-        latency={31_000: 3980, 1_240_000: 20},
-        readings={"tcp.RetransSegs": 20.0},
-    ),
-    good=example.trial(
-        host="a",
-        latency={31_000: 3998, 1_240_000: 2},
-        readings={"tcp.RetransSegs": 20.0},
-    ),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.analysis.gates import example
 from lab.analysis.metrics import usable_cores
 from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measurement import Trial
@@ -59,8 +58,6 @@ MACHINE = Gate(
     withholds="a remark, and the trial is repeated; everything from 0.50 on, and where the clock "
     "was set, by which servers time out what has just begun",
     because="slight disturbances in shuffled blocks leave the coverage at 95 % (simulated)",
-    bad=example.trial(readings={"machine.foreign_cpu": 0.6}),
-    good=example.trial(readings={"machine.foreign_cpu": 0.1}),
     outside=True,
     explains=True,
 )

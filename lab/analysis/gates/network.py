@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from lab.analysis.gates import common, example
+from lab.analysis.gates import common
 from lab.analysis.metrics import merged_latency, merged_service
 from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measurement import Trial
@@ -87,8 +87,6 @@ TRACKING = Gate(
     because="a firewall's rules, also those that a container engine left, track each connection "
     "for two minutes after its end; a full table drops handshakes, and every server seems slow. "
     "Entries that were evicted early, and collisions that were resolved, lose no packet",
-    bad=example.trial(readings={"tcp.conntrack_drop": 64.0}),
-    good=example.trial(readings={"tcp.conntrack_drop": 0.0}),
     explains=True,
 )
 
@@ -117,8 +115,6 @@ ACCEPT_QUEUE = Gate(
     fires="handshakes dropped, and sent again or replies later than 0.9 s",
     withholds="time",
     because="the time is the kernel's retry timer; CPU per request still counts",
-    bad=example.trial(readings={"listener.drops": 50.0, "tcp.TCPSynRetrans": 50.0}),
-    good=example.trial(readings={"listener.drops": 50.0}),
 )
 
 
@@ -150,14 +146,6 @@ QUANTISED = Gate(
     withholds="time, if the kernel counted that timer, or nothing counts it; else a remark, as the "
     "application may wait on purpose",
     because="a published p50 of exactly 50.00 ms: somebody polls",
-    bad=example.trial(
-        latency={3_000: 2000, 41_000: 2000},
-        readings={"server.cpu_user": 1.0, "server.busiest": 0.7, "tcp.DelayedACKs": 2000.0},
-    ),
-    good=example.trial(
-        latency={3_000: 2000, 33_000: 1000, 41_000: 1000},
-        readings={"server.cpu_user": 1.0, "server.busiest": 0.7, "tcp.DelayedACKs": 2000.0},
-    ),
 )
 
 
@@ -194,8 +182,6 @@ PORTS = Gate(
     withholds="errors; from 0.1 % of the requests on, time as well",
     because="the failure is the client's. TIME_WAIT alone proves nothing: sound trials had 131,072 "
     "of them, the kernel's limit (measured)",
-    bad=example.trial(errors={"ports": 40}, readings={"tcp.time_wait": 131_072.0}),
-    good=example.trial(readings={"tcp.time_wait": 131_072.0}),
 )
 
 

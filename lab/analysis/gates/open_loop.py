@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.analysis.gates import common, example
+from lab.analysis.gates import common
 from lab.analysis.gates.effort import GENERATOR_BOUND
 from lab.analysis.metrics import merged_latency, quantile
 from lab.model.finding import Beside, Finding, Gate, Whose
@@ -34,8 +34,6 @@ LATE_GENERATOR = Gate(
     fires="open loop: 1 % of requests sent more than 5 ms late although a connection was free",
     withholds="time",
     because="the generator's own delay would be reported as the server's",
-    bad=example.trial(load=example.OPEN, planned=4000, late=41, unfinished=0),
-    good=example.trial(load=example.OPEN, planned=4000, late=40, unfinished=0),
 )
 
 
@@ -71,10 +69,6 @@ OVERLOAD = Gate(
     "be sent",
     withholds="percentiles",
     because="the queue, and so the latency, grows for as long as one measures",
-    bad=example.trial(
-        load=example.OPEN, ok=3000, planned=4000, queued=1000, service={20_000: 3000}
-    ),
-    good=example.trial(load=example.OPEN, planned=4000, service={31_000: 4000}, unfinished=0),
 )
 
 
@@ -120,6 +114,4 @@ CUT_OFF = Gate(
     withholds="those percentiles",
     because="a stall at the window's end is in no reply: with 288 of 721 requests unanswered, p99 "
     "read 0.2 ms (measured)",
-    bad=example.trial(load=example.OPEN, planned=4000, latency={200: 4000}, unfinished=64),
-    good=example.trial(load=example.OPEN, planned=4000, latency={200: 4000}, unfinished=40),
 )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
-from lab.analysis.gates import common, example
+from lab.analysis.gates import common
 from lab.analysis.gates.network import port_failures
 from lab.config import servers
 from lab.model.finding import Beside, Finding, Gate, Whose
@@ -51,8 +50,6 @@ NO_LOAD = Gate(
     fires="the server started, and the generator gave up",
     withholds="everything",
     because="nothing was measured",
-    bad=replace(example.TRIAL, windows=(), failure="it was given up", failed=Failure.LOAD),
-    good=example.TRIAL,
 )
 
 
@@ -78,8 +75,6 @@ DIED = Gate(
     fires="the server did not start; or one of its commands ended before the window did",
     withholds="everything",
     because="the figures are those of a crash",
-    bad=replace(example.TRIAL, failure="the server ended before the window's end: by signal 11"),
-    good=example.TRIAL,
     failing=True,
     explains=True,
 )
@@ -146,8 +141,6 @@ ERRORS = Gate(
     withholds="everything (p99 alone from 0.1 %)",
     because="an error page costs next to nothing: a published comparison averages over runs in "
     "which every connection failed, and the dead server appears to double its rate",
-    bad=example.trial(errors={"closed": 41}),
-    good=example.trial(errors={"closed": 4}),
     failing=True,
     explains=True,
 )
@@ -206,8 +199,6 @@ STARVATION = Gate(
     withholds="everything",
     because="`http11-socket` with one process is the fastest of all while 63 of 64 connections get "
     "nothing (measured)",
-    bad=example.trial(replies=(4000,) + (0,) * 63),
-    good=example.trial(replies=(3937,) + (1,) * 63),
     explains=True,
 )
 
@@ -280,8 +271,6 @@ RECONNECTS = Gate(
     fires="more than one connection in ten replies where the profile promises keep-alive",
     withholds="time, CPU",
     because="gunicorn's `keepalive` is published with sync workers, which ignore it",
-    bad=example.trial(profile=replace(example.PROFILE, keepalive=True), connections=4000),
-    good=example.trial(profile=replace(example.PROFILE, keepalive=True), connections=400),
 )
 
 
