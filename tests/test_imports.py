@@ -235,6 +235,7 @@ def test_the_report_decides_nothing():
         "order_of",
         "quantiles",
         "reading",
+        "reference_lines",
     }
     for path in files("lab/report"):
         for name in imports(path):
@@ -269,8 +270,8 @@ def test_no_sentence_is_taken_apart():
 
 def test_a_sentence_stands_in_the_class_of_its_fact():
     """What a run comes to is names, kinds and numbers; a class of notices has its one sentence."""
-    concluding = ("columns", "conclude", "conclusion", "descent", "ending", "footnotes", "limits")
-    noticing = ("health", "same_work", "warning")
+    concluding = ("conclude", "conclusion", "descent", "ending", "limits", "opening")
+    noticing = ("footnotes", "gates_fired", "health", "load_limit", "same_work", "warning")
     others = ("judging", "machine", "points", "sweep", "sweep_values", "undecided")
     for name in (*concluding, *noticing, *others):
         tree = ast.parse((ROOT / "lab" / "analysis" / f"{name}.py").read_text())

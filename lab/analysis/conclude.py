@@ -6,43 +6,30 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lab.analysis.columns import asked, compared, measured, panels
 from lab.analysis.compare import surely
-from lab.analysis.conclusion import Conclusion, Moved, Term, Trust, Uncounted
+from lab.analysis.conclusion import Conclusion, Moved, Trust, Uncounted
 from lab.analysis.confirm import limited_by
-from lab.analysis.descent import reference_lines
 from lab.analysis.ending import exit_status
-from lab.analysis.footnotes import (
-    failed,
-    gates_fired,
-    generator_limit,
-    protocols,
-    sent_again,
-    sent_late,
-    several_settings,
-)
+from lab.analysis.gates_fired import gates_fired
 from lab.analysis.health import HEADLINE, noise_check, told_apart
 from lab.analysis.judging import UNJUDGED, judge_own
-from lab.analysis.limits import limits, no_effect, silent
+from lab.analysis.limits import limits, silent
 from lab.analysis.machine import facts, network
+from lab.analysis.notices import notices
 from lab.analysis.opening import opening
 from lab.analysis.summary import Summary
 from lab.analysis.sweep_values import on_one_core
 from lab.analysis.thresholds import Threshold
-from lab.analysis.undecided import left_early, levels, outlook, undecided
+from lab.analysis.undecided import levels
 from lab.analysis.warning import Noise
-from lab.config.difference import Difference, difference
 from lab.model.comparison import Comparison, Verdict
-from lab.model.metric import shown
 from lab.model.notice import Notice
-from lab.model.plan import Plan
 
 
 def conclude(summary: Summary, thresholds: Sequence[Threshold] | None = None) -> Conclusion:
     """Return what a run comes to; *thresholds* are others than the limits that it was given."""
     judgements = judge_own(summary, thresholds)
     run, metric = summary.run, judged_by(summary)
-    metrics, lines = shown(run.plan.load), reference_lines(run.plan)
     farthest = _farthest(summary, metric)
     baseline = summary.run.plan.profiles[0].name
     who = farthest.changed if farthest is not None else baseline
@@ -51,7 +38,6 @@ def conclude(summary: Summary, thresholds: Sequence[Threshold] | None = None) ->
         trust=_trust(summary),
         warnings=tuple(_warnings(summary, exit_status([summary], judgements))),
         judgements=judgements,
-        failed=failed(summary),
         uncounted=_uncounted(summary),
         baseline=baseline,
         metric=metric,
@@ -71,30 +57,11 @@ def conclude(summary: Summary, thresholds: Sequence[Threshold] | None = None) ->
         detectable=_detectable(summary, metric),
         limits=limits(summary),
         silent=silent(summary),
-        no_effect=no_effect(summary.inert),
-        undecided=undecided(summary, metrics),
-        outlook=outlook(summary, metric),
-        left_early=left_early(summary, metrics),
         levels=levels(summary),
-        fragile=any(each.fragile for each in summary.comparisons(metrics)),
-        generator_limit=generator_limit(summary, metrics),
-        sent_again=sent_again(summary),
-        sent_late=sent_late(run),
-        several_settings=several_settings(summary),
-        protocols=protocols(run),
-        telling=tuple(sorted({name for each in run.plan.workload.asks for name in each.telling})),
-        made_again=sum(trial.attempt > 0 for trial in run.trials),
         gates=gates_fired(summary),
-        lines=tuple(profile.name for profile in lines),
-        terms=tuple(_terms(run.plan)),
         machine=facts(run.environments),
         network=network(run),
-        metrics=metrics,
-        compared_by=compared(summary),
-        measured=measured(summary),
-        asked=asked(summary),
-        panels=panels(summary),
-        differences=_differences(summary),
+        notices=notices(summary, metric),
     )
 
 
@@ -104,28 +71,6 @@ def _warnings(summary: Summary, status: int) -> Iterator[Notice]:
         yield (
             replace(each, decides=False) if isinstance(each, Noise) and status != UNJUDGED else each
         )
-
-
-def _differences(summary: Summary) -> dict[str, Difference]:
-    known = {profile.name: profile for profile in summary.run.plan.profiles}
-    return {
-        step.profile: difference(known[step.profile], known[step.before])
-        for step in summary.steps
-        if step.before is not None
-    }
-
-
-def _terms(plan: Plan) -> Iterator[Term]:
-    yield from (Term.MEDIAN, Term.RATIO)
-    if plan.against_both:
-        yield Term.BOTH
-    yield from (Term.VERDICT, Term.BELOW)
-    if plan.load.requests is not None:
-        yield Term.ALL_REQUESTS
-    else:
-        yield Term.SATURATED if plan.load.rate is None else Term.DUE
-    if reference_lines(plan):
-        yield Term.REFERENCE_LINE
 
 
 def judged_by(summary: Summary) -> str:

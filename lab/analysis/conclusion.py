@@ -6,25 +6,16 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lab.analysis.columns import RequestRow
-from lab.analysis.footnotes import (
-    GateFired,
-    GeneratorLimit,
-    SentLate,
-    SeveralSettings,
-)
+from lab.analysis.gates_fired import GateFired
 from lab.analysis.health import NoiseCheck
 from lab.analysis.judging import Judgement
-from lab.analysis.limits import Limit, NoEffect
+from lab.analysis.limits import Limit
 from lab.analysis.machine import Facts, Network
 from lab.analysis.opening import Opening
-from lab.analysis.summary import Summary, Tally
-from lab.analysis.undecided import Outlook, Undecided
-from lab.config.difference import Difference
+from lab.analysis.summary import Summary
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
 from lab.model.notice import Notice
-from lab.model.workload import Wire
 
 
 class Trust(enum.StrEnum):
@@ -34,24 +25,6 @@ class Trust(enum.StrEnum):
     CARE = "care"
     """With care: a warning changes the reading."""
     NO = "no"
-
-
-class Term(enum.StrEnum):
-    """A word or a mark of a report that a reader may want explained."""
-
-    MEDIAN = "median"
-    RATIO = "ratio"
-    BOTH = "both"
-    """A reference that is the mean of its two trials of a block."""
-    VERDICT = "verdict"
-    BELOW = "below"
-    ALL_REQUESTS = "all requests"
-    """The time of a counted load."""
-    DUE = "due"
-    """Percentiles of an open loop."""
-    SATURATED = "saturated"
-    """Percentiles of a load without a pause."""
-    REFERENCE_LINE = "reference line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +77,6 @@ class Conclusion:
     judgements: tuple[Judgement, ...]
     """What it says to each limit of `--fail-if`."""
 
-    failed: tuple[tuple[str, Tally], ...]
-    """Each profile whose server failed in a trial, and by which gate, in how many."""
-
     uncounted: Uncounted | None
     baseline: str
     """Name of the profile that all are compared with."""
@@ -150,53 +120,11 @@ class Conclusion:
     silent: tuple[str, ...]
     """Profiles of which no trial could show a cause, where others' could."""
 
-    no_effect: tuple[NoEffect, ...]
-    """Options that do nothing where they stand."""
-
-    undecided: tuple[Undecided, ...]
-    """By metric, of those that leave anything open."""
-
-    outlook: Outlook | None
-    """How far a run of minutes came; None of another one, and where there is nothing to tell."""
-
-    left_early: tuple[int, ...]
-    """Blocks after which rows of the tables ended at a look."""
-
     levels: tuple[float, ...]
     """Of the intervals of its steps, the most frequent first."""
 
-    fragile: bool
-    """Whether one or two blocks decide any change of the tables."""
-
-    generator_limit: GeneratorLimit | None
-    """Figures that the generator's limit bounds; None where it bounds none."""
-
-    sent_again: Mapping[str, float]
-    """Profile -> share of its requests; of those where it is worth a note."""
-
-    sent_late: SentLate | None
-    """Of an open loop; None of another load."""
-
-    several_settings: tuple[SeveralSettings, ...]
-    """Steps that are more than one setting."""
-
-    protocols: Mapping[Wire, tuple[str, ...]]
-    """Who is asked in which, where not all are asked in one."""
-
-    telling: tuple[str, ...]
-    """Names of values in the run's folder that may be secrets."""
-
-    made_again: int
-    """Trials that were repeats."""
-
     gates: tuple[GateFired, ...]
     """In the order of their footnotes' numbers."""
-
-    lines: tuple[str, ...]
-    """Names of the reference lines."""
-
-    terms: tuple[Term, ...]
-    """What the report says that needs a legend."""
 
     machine: Facts
     """Where the run was made."""
@@ -204,23 +132,8 @@ class Conclusion:
     network: Network | None
     """The other hosts that its load came from; None where it came from the same one."""
 
-    metrics: tuple[str, ...]
-    """By which changes are judged, and what is open is told."""
-
-    compared_by: tuple[str, ...]
-    """Metrics of the tables of changes."""
-
-    measured: tuple[str, ...]
-    """Metrics of the table of measurements."""
-
-    asked: tuple[RequestRow, ...]
-    """Requests of a mix that have a row."""
-
-    panels: tuple[str, ...]
-    """Metrics of the figure of changes."""
-
-    differences: Mapping[str, Difference]
-    """Profile -> the options in which it differs from the one before it, where it has one."""
+    notices: tuple[Notice, ...]
+    """The footnotes behind those of the gates, in the order in which they are printed."""
 
     def limit_of(self, profile: str) -> Diagnosis | None:
         """Return what limits *profile*; None where nothing explains it."""

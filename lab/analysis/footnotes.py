@@ -1,16 +1,14 @@
-"""What is to be known of some of a run's figures: which gates fired, what bounds them, and why."""
+"""Footnotes: the notices of some of a run's figures; `lab.analysis.notices` has their order."""
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.gates.common import generator_may_grow
-from lab.analysis.summary import Row, Summary, Tally
-from lab.model.comparison import MayBe
-from lab.model.finding import Finding, Gate
+from lab.analysis.summary import Summary
 from lab.model.measurement import Run
+from lab.model.notice import Notice
+from lab.model.numbers import share
 from lab.model.workload import Wire
 
 RETRIED = 0.01
@@ -18,71 +16,62 @@ RETRIED = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class GateFired:
-    """One gate over all profiles; its footnote has the number of its place, from 1."""
+class MadeAgain(Notice):
+    """Trials that were repeats."""
 
-    gate: Gate
-    where: tuple[tuple[str, int, int], ...]
-    """Profile, its trials in which it fired, and all of its trials."""
+    trials: int
 
-    worst: str
-    """Profile of the trial that lost most."""
-
-    example: Finding
-    """Of that trial."""
-
-    alike: bool
-    """Whether each of the trials surely lacks all that the example lacks."""
-
-
-class More(enum.StrEnum):
-    """What gives a load more than its generator has."""
-
-    ENGINE = "the lab's engine"
-    GENERATORS = "--generators"
-    PROCESSES = "--processes"
-    CORES = "cores"
+    def sentence(self) -> str:
+        were = "trial was" if self.trials == 1 else "trials were"
+        return (
+            f"{self.trials} {were} made again, as a tenth of all may be: "
+            "something outside disturbed the first attempt; the last one counts, all are kept."
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded:
-    """Ratios that are only bounds, since the generator kept a profile from being faster."""
+class Fragile(Notice):
+    """One or two blocks decide any change of the tables."""
 
-    may_be: MayBe
-    limited: str | None
-    """The profile that was kept; None where both were."""
-
-    ratios: tuple[tuple[str, str], ...]
-    """Changed and reference of each."""
-
-
-@dataclass(frozen=True, slots=True)
-class GeneratorLimit:
-    """Throughputs that are the least that they can be."""
-
-    busy: Mapping[str, float]
-    """Profile -> share of the time for which the busiest generator process was busy."""
-
-    more: More | None
-    """What would help; None where nobody was kept."""
-
-    number: int | None
-    """Of generators or processes, for the load to have one more; None where they do not help."""
-
-    bounded: tuple[Bounded, ...]
+    def sentence(self) -> str:
+        return (
+            "fragile: an estimate by ranks disagrees with the mean, so one or two blocks decide "
+            "it. Give the run more blocks."
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class SeveralSettings:
+class SentAgain(Notice):
+    """Requests that the client had to send twice."""
+
+    shares: Mapping[str, float]
+    """Profile -> share of its requests; of those where it is worth a note."""
+
+    def sentence(self) -> str:
+        who = ", ".join(f"{name} {share(part)}" for name, part in self.shares.items())
+        return (
+            "Requests sent again, because the server closed a connection that the client meant to "
+            f"keep: {who}. Its clients pay for new connections."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralSettings(Notice):
     """A step of more than one setting, since the profile that it is written against is missing."""
 
     profile: str
     before: str
     instead_of: str
 
+    def sentence(self) -> str:
+        return (
+            f"{self.profile} / {self.before}: more than one setting; {self.profile} is one step "
+            f"from {self.instead_of}, which is not in this run."
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class SentLate:
+class SentLate(Notice):
     """What an open loop's own generator sent after it was due, though a connection was free."""
 
     profile: str
@@ -91,68 +80,101 @@ class SentLate:
     share: float
     """Of its requests."""
 
-
-def failed(summary: Summary) -> tuple[tuple[str, Tally], ...]:
-    """Return each profile whose server failed in a trial, and by which gate, in how many."""
-    found: dict[tuple[str, Gate], list[Finding]] = {}
-    for item in summary.observations:
-        name = item.trial.slot.arm.profile.name
-        for each in item.findings if item.trial.is_own(name) else ():
-            if each.gate.failing and each.withholds is None:
-                found.setdefault((name, each.gate), []).append(each)
-    return tuple(
-        (name, Tally(gate, len(findings), findings[0])) for (name, gate), findings in found.items()
-    )
+    def sentence(self) -> str:
+        if self.share == 0:
+            return "The generator sent every request when it was due."
+        return (
+            "Sent late by the generator itself, and not for want of a connection: at most "
+            f"{self.share:.2%} of the requests ({self.profile})."
+        )
 
 
-def gates_fired(summary: Summary) -> tuple[GateFired, ...]:
-    """Return the gates that fired, in order of appearance."""
-    found: dict[Gate, list[tuple[Row, Tally]]] = {}
-    for row in summary.rows:
-        for tally in row.tallies:
-            found.setdefault(tally.gate, []).append((row, tally))
-    return tuple(_fired(gate, tallies) for gate, tallies in found.items())
+@dataclass(frozen=True, slots=True)
+class VaryingReply(Notice):
+    """A request whose right replies differ."""
+
+    request: str
+    why: str
+    """As its workload has it: a whole sentence."""
+
+    def sentence(self) -> str:
+        return f"{self.request}: {self.why}"
 
 
-def generator_limit(summary: Summary, metrics: Sequence[str]) -> GeneratorLimit | None:
-    """
-    Return which throughputs and ratios the generator's limit bounds; None where it bounds none.
+@dataclass(frozen=True, slots=True)
+class TellingValues(Notice):
+    """Values in the run's folder that may be secrets."""
 
-    Args:
-        summary: What was found.
-        metrics: Names of those whose ratios are shown.
-    """
-    busy = {row.profile.name: row.generator for row in summary.rows if row.at_least("throughput")}
-    ratios: dict[tuple[MayBe, str | None], dict[tuple[str, str], None]] = {}
-    for each in summary.comparisons(metrics):
-        if each.may_be is not None:
-            sides = ratios.setdefault((each.may_be, each.limited), {})
-            sides[each.changed, each.reference] = None
-    if not busy and not ratios:
-        return None
-    more, number = _more(summary.run) if busy else None, None
-    if more in (More.GENERATORS, More.PROCESSES):
-        number = max(len(trial.windows) for trial in summary.run.trials) + 1
-    bounded = tuple(Bounded(*key, tuple(sides)) for key, sides in ratios.items())
-    return GeneratorLimit(busy, more, number, bounded)
+    names: tuple[str, ...]
+    """What they are the values of."""
+
+    def sentence(self) -> str:
+        return (
+            f"Before you share it: the values of {', '.join(self.names)} stand in this run's "
+            "folder, and those of a query in its report. Ask with values that may be known."
+        )
 
 
-def sent_again(summary: Summary) -> dict[str, float]:
-    """Return the share of requests sent again, of the profiles where it is worth a note."""
-    return {
+@dataclass(frozen=True, slots=True)
+class Protocols(Notice):
+    """More than one protocol in a run."""
+
+    profiles: Mapping[Wire, tuple[str, ...]]
+    """Who is asked in which."""
+
+    def sentence(self) -> str:
+        who = "; ".join(
+            f"{wire.manner.called}: {', '.join(names)}" for wire, names in self.profiles.items()
+        )
+        return f"Asked in two protocols, so a ratio across holds their difference as well: {who}."
+
+
+@dataclass(frozen=True, slots=True)
+class Backing(Notice):
+    """A service that ran beside the servers."""
+
+    service: str
+
+    def sentence(self) -> str:
+        return f"Backing service {self.service}."
+
+
+@dataclass(frozen=True, slots=True)
+class NotRun(Notice):
+    """A profile that was left out."""
+
+    profile: str
+    why: str
+
+    def sentence(self) -> str:
+        return f"Not run: {self.profile}: {self.why}."
+
+
+def made_again(run: Run) -> MadeAgain | None:
+    """Return how many trials were repeats; None where none was."""
+    return MadeAgain(run.made_again) if run.made_again else None
+
+
+def fragile(summary: Summary, metrics: Sequence[str]) -> Fragile | None:
+    """Return whether one or two blocks decide any change by these metrics; None if not."""
+    return Fragile() if any(side.fragile for side in summary.comparisons(metrics)) else None
+
+
+def sent_again(summary: Summary) -> SentAgain | None:
+    """Return what was sent again of the profiles where it is worth a note; None of none."""
+    shares = {
         row.profile.name: row.retried_share
         for row in summary.rows
         if row.retried_share is not None and row.retried_share >= RETRIED
     }
+    return SentAgain(shares) if shares else None
 
 
-def several_settings(summary: Summary) -> tuple[SeveralSettings, ...]:
-    """Return the steps that a ladder with all of its profiles would have in several."""
-    return tuple(
-        SeveralSettings(step.profile, step.before, step.instead_of)
-        for step in summary.steps
-        if step.instead_of is not None and step.before is not None
-    )
+def several_settings(summary: Summary) -> Iterator[SeveralSettings]:
+    """Yield the steps that a ladder with all of its profiles would have in several."""
+    for step in summary.steps:
+        if step.instead_of is not None and step.before is not None:
+            yield SeveralSettings(step.profile, step.before, step.instead_of)
 
 
 def sent_late(run: Run) -> SentLate | None:
@@ -170,47 +192,29 @@ def sent_late(run: Run) -> SentLate | None:
     return SentLate(worst, shares[worst])
 
 
-def protocols(run: Run) -> dict[Wire, tuple[str, ...]]:
-    """Return who is asked in which protocol, where not all are asked in one; else nothing."""
+def varying_replies(run: Run) -> Iterator[VaryingReply]:
+    """Yield the requests whose right replies differ."""
+    for request in run.plan.workload.asks:
+        if request.expect.varies:
+            yield VaryingReply(str(request), request.expect.varies)
+
+
+def telling_values(run: Run) -> TellingValues | None:
+    """Return the names of values that may be secrets; None where there are none."""
+    names = {name for request in run.plan.workload.asks for name in request.telling}
+    return TellingValues(tuple(sorted(names))) if names else None
+
+
+def protocols(run: Run) -> Protocols | None:
+    """Return who is asked in which protocol; None where all are asked in one."""
     asked: dict[Wire, dict[str, None]] = {}
     for arm in run.plan.arms:
         asked.setdefault(arm.workload.wire, {})[arm.profile.name] = None
-    return {wire: tuple(names) for wire, names in asked.items()} if len(asked) > 1 else {}
+    several = {wire: tuple(names) for wire, names in asked.items()}
+    return Protocols(several) if len(several) > 1 else None
 
 
-def _fired(gate: Gate, tallies: Sequence[tuple[Row, Tally]]) -> GateFired:
-    row, worst = max(tallies, key=lambda each: len(each[1].withheld))
-    names = worst.example.withholds
-    return GateFired(
-        gate=gate,
-        where=tuple((row.profile.name, tally.trials, row.total) for row, tally in tallies),
-        worst=row.profile.name,
-        example=worst.example,
-        alike=all(each.example.withholds == names and _alike(of, each) for of, each in tallies),
-    )
-
-
-def _alike(row: Row, tally: Tally) -> bool:
-    """
-    Return whether each of the trials surely lacks all that the example lacks.
-
-    A tally keeps the worst of its findings only. What the milder ones left is counted, unless
-    another gate withheld it: then nothing is sure.
-    """
-    names = tally.withheld
-    if tally.trials == 1 or not names:
-        return True
-    if any(names & other.withheld for other in row.tallies if other is not tally):
-        return False
-    most = max(row.counts.get(name, 0) for name in names)
-    return most <= row.total - tally.trials
-
-
-def _more(run: Run) -> More:
-    if run.tool == "ab":
-        return More.ENGINE
-    if run.tool != "engine":
-        return More.PROCESSES
-    if any(generator_may_grow(trial) for trial in run.trials if trial.windows):
-        return More.GENERATORS
-    return More.CORES
+def around(run: Run) -> tuple[Notice, ...]:
+    """Return what ran beside the servers, and what was not run."""
+    beside = (Backing(str(service)) for service in run.plan.backing)
+    return (*beside, *(NotRun(name, why) for name, why in sorted(run.skipped.items())))

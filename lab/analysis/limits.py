@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from lab.analysis.confirm import limited_by
 from lab.analysis.summary import Summary
 from lab.model.diagnosis import Diagnosis, Standing
+from lab.model.notice import Notice
+from lab.model.wording import ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,16 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class NoEffect:
+class NoEffect(Notice):
     """Options that do nothing where they stand."""
 
     reason: str
     """As the linter's rule gives it."""
 
     profiles: tuple[str, ...]
+
+    def sentence(self) -> str:
+        return f"No effect in {', '.join(self.profiles)}: {ended(self.reason)}"
 
 
 def limits(summary: Summary) -> tuple[Limit, ...]:

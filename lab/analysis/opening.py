@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.summary import Step, Summary
+from lab.analysis.footnotes import protocols
+from lab.analysis.gates_fired import failed
+from lab.analysis.limits import NoEffect, no_effect
+from lab.analysis.load_limit import kept_by_load
+from lab.analysis.summary import Step, Summary, Tally
+from lab.analysis.undecided import outlook, undecided
 from lab.model.comparison import Comparison, Verdict
+from lab.model.notice import Means, Notice, Remedy
 
 MUCH_MEMORY = 0.10
 """Share from which a change of memory is told first: a library more or less moves it by less."""
@@ -47,6 +53,21 @@ class Opening:
     uncounted: tuple[Told, ...]
     """Those with too few trials that count."""
 
+    notices: tuple[Notice, ...]
+    """What changes the reading of these, beside the run's warnings."""
+
+    no_effect: tuple[NoEffect, ...]
+    """Options that do nothing where they stand."""
+
+    failed: tuple[tuple[str, Tally], ...]
+    """Each profile whose server failed in a trial, and by which gate, in how many."""
+
+    remedy: Remedy | None
+    """What would decide some of the undecided; None where that is not known."""
+
+    soonest: str | None
+    """The one that blocks would decide first; None where the remedy is another."""
+
 
 def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Opening:
     """
@@ -73,13 +94,38 @@ def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Openi
             alike.setdefault(judge.below or summary.floors[metric], []).append(each)
         else:
             still_open.append(each)
+    remedy, soonest = _remedy(summary, metric, {told.changed for told in still_open})
     return Opening(
         metrics=tuple(name for name in names if any(name in each.by for each in found)),
         changed=tuple(changed),
         alike={share: tuple(alike[share]) for share in sorted(alike)},
         undecided=tuple(still_open),
         uncounted=tuple(uncounted),
+        notices=tuple(_notices(summary)),
+        no_effect=no_effect(summary.inert),
+        failed=failed(summary),
+        remedy=remedy,
+        soonest=soonest,
     )
+
+
+def _notices(summary: Summary) -> Iterator[Notice]:
+    for notice in (kept_by_load(summary), protocols(summary.run)):
+        if notice is not None:
+            yield notice
+
+
+def _remedy(
+    summary: Summary, metric: str, still_open: Collection[str]
+) -> tuple[Remedy | None, str | None]:
+    """Return what would decide some of these profiles, and which one first."""
+    ahead = outlook(summary, metric)
+    if ahead is not None and ahead.remedy is not None:
+        return ahead.remedy, None
+    for notice in undecided(summary, [metric]):
+        if notice.blocks and notice.soonest in still_open:
+            return Remedy(Means.BLOCKS, notice.blocks), notice.soonest
+    return None, None
 
 
 def _metrics(summary: Summary, metric: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from lab.analysis.compare import surely
 from lab.analysis.conclude import conclude
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.ending import exit_status
+from lab.analysis.footnotes import around
 from lab.analysis.health import noise_check
 from lab.analysis.judging import Judgement, judge_own
 from lab.analysis.machine import Facts, Network, facts, network
@@ -127,6 +128,9 @@ class SweepConclusion:
     missing: tuple[tuple[str, int, int], ...]
     """Value, trials that were measured, and planned ones, of values that lack any."""
 
+    notices: tuple[Notice, ...]
+    """What ran beside the servers, and what was not run."""
+
     machine: Facts
     """Where the run was made."""
 
@@ -242,6 +246,7 @@ def conclude_sweep(
         gates=_gates(found),
         judgements=tuple(_judgements(found, thresholds)),
         missing=tuple(_missing(found)),
+        notices=around(found[0].run),
         machine=facts(found[0].run.environments),
         network=network(found[0].run),
     )

@@ -6,19 +6,23 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.compare import LEAST_FLOOR, MOST_SAME
+from lab.analysis.compare import BELOW, LEAST_FLOOR, MOST_SAME
 from lab.analysis.looks import EARLY, SMALL, settled
 from lab.analysis.stats import CONFIDENCE, blocks_to_decide, half_width
 from lab.analysis.summary import Summary
 from lab.model.comparison import Comparison, Verdict
 from lab.model.measurement import Run
+from lab.model.metric import METRICS
+from lab.model.notice import Means, Notice, Remedy
+from lab.model.numbers import figure, percent
+from lab.model.wording import counted
 
 MOST_MORE = 2.0
 """More time is offered for steps that need at most so many times the blocks that were made."""
 
 
 @dataclass(frozen=True, slots=True)
-class Undecided:
+class Undecided(Notice):
     """The steps that one metric leaves open."""
 
     metric: str
@@ -40,6 +44,17 @@ class Undecided:
     blocks: int | None
     """About how many that takes."""
 
+    def sentence(self) -> str:
+        span = " to ".join(f"{figure(ratio)}x" for ratio in self.detectable)
+        below = f", {self.below} of them below {max(BELOW):.0%}" if self.below else ""
+        text = (
+            f"{METRICS[self.metric].title}: {self.undecided} of {self.steps} steps undecided"
+            f"{below}. This many blocks detect changes of {span} with 80% power."
+        )
+        if self.soonest is None:
+            return text
+        return f"{text} Soonest decided: {self.soonest}, with about {self.blocks:,} blocks."
+
 
 @dataclass(frozen=True, slots=True)
 class MoreTime:
@@ -56,7 +71,7 @@ class MoreTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class Outlook(Notice):
     """How far a run of minutes came."""
 
     decided: int
@@ -74,6 +89,42 @@ class Outlook:
     blocks: int
     """The most that there may be."""
 
+    @property
+    def remedy(self) -> Remedy | None:
+        """The minutes of a run that decides more; None where that is not known."""
+        return None if self.more is None else Remedy(Means.MINUTES, self.more.total)
+
+    def sentence(self) -> str:
+        ended = f"decided, or below {SMALL:.0%}"
+        if not self.undecided:
+            return f"All {self.decided} steps {ended}."
+        text = f"{self.decided} {ended}; {self.undecided} open"
+        if self.nearest is None or self.nearest.ratio is None:
+            return f"{text}: too few of their trials count."
+        low, high = figure(self.nearest.ratio.low), figure(self.nearest.ratio.high)
+        text += f": the nearest, {self.nearest.changed}, is between {low}x and {high}x"
+        if self.more is None:
+            most = f"{self.blocks} blocks, the most that there may be"
+            return f"{text}; {most}, would hardly decide it."
+        of = "it" if self.undecided == 1 else f"about {self.more.decides} of them"
+        return f"{text}; {counted(self.more.minutes, 'more minute')} would decide {of}."
+
+
+@dataclass(frozen=True, slots=True)
+class LeftEarly(Notice):
+    """Rows of the tables that ended at a look."""
+
+    blocks: tuple[int, ...]
+    """After how many."""
+
+    def sentence(self) -> str:
+        *most, last = map(str, self.blocks)
+        blocks = " or ".join(filter(None, (", ".join(most), last)))
+        return (
+            f"Rows with {blocks} blocks left early: their intervals are {percent(EARLY)}. "
+            "Limits are judged by all pairs."
+        )
+
 
 def levels(summary: Summary) -> tuple[float, ...]:
     """Return the levels of the intervals of its steps, the most frequent first."""
@@ -87,10 +138,11 @@ def levels(summary: Summary) -> tuple[float, ...]:
     return tuple(sorted(set(found or [CONFIDENCE]), key=lambda level: -found.count(level)))
 
 
-def left_early(summary: Summary, metrics: Sequence[str]) -> tuple[int, ...]:
-    """Return the numbers of blocks after which rows of the tables ended at a look."""
-    ratios = [each.ratio for each in _shown(summary, metrics) if each.ratio is not None]
-    return tuple(sorted({each.n for each in ratios if each.level == EARLY}))
+def left_early(summary: Summary, metrics: Sequence[str]) -> LeftEarly | None:
+    """Return after how many blocks rows of the tables ended at a look; None where none did."""
+    ratios = [side.ratio for side in _shown(summary, metrics) if side.ratio is not None]
+    blocks = {ratio.n for ratio in ratios if ratio.level == EARLY}
+    return LeftEarly(tuple(sorted(blocks))) if blocks else None
 
 
 def undecided(summary: Summary, metrics: Sequence[str]) -> tuple[Undecided, ...]:

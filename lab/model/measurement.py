@@ -242,6 +242,11 @@ class Run:
         return len({trial.slot.block for trial in self.trials})
 
     @property
+    def made_again(self) -> int:
+        """Trials that were repeats."""
+        return sum(trial.attempt > 0 for trial in self.trials)
+
+    @property
     def allotted(self) -> int:
         """Blocks that were planned, or that the minutes allowed."""
         return self.plan.blocks if self.plan.minutes is None else self.blocks

@@ -13,8 +13,17 @@ class Means(enum.Enum):
     """About so many; a quieter machine would do as well."""
     QUIETER_MACHINE = enum.auto()
     """Nothing else would do."""
+    MINUTES = enum.auto()
+    """So many in all."""
     LATER_WINDOWS = enum.auto()
     """Windows that begin later and are longer."""
+    ENGINE = enum.auto()
+    """The lab's engine for the load; this and the next three give a load more than it had."""
+    GENERATORS = enum.auto()
+    """So many, where the generator has a CPU for each of them."""
+    PROCESSES = enum.auto()
+    """The same, of another generator than the lab's."""
+    CORES = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,16 @@ MOST_SHOWN = 200
 """Bytes of a server's reply that are shown to people."""
 
 
+def ended(reason: str) -> str:
+    """
+    End what somebody else wrote with a full stop.
+
+    >>> ended("no master"), ended("No master.")
+    ('no master.', 'No master.')
+    """
+    return reason if reason.endswith(".") else f"{reason}."
+
+
 def shown(data: bytes) -> str:
     r"""
     Return the first `MOST_SHOWN` bytes of *data* in quotes, with control characters escaped.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from lab.analysis.limits import Limit, NoEffect
+from lab.analysis.limits import Limit
 from lab.model.diagnosis import Diagnosis, Standing
 from lab.model.metric import METRICS
 from lab.model.numbers import ratio
@@ -61,13 +59,3 @@ def profiles_of(limit: Limit) -> str:
 def trials_of(limit: Limit) -> str:
     """Say how many trials show it, of how many that could: "9/10", or the fewest and the most."""
     return " to ".join(f"{shown}/{of}" for shown, of in limit.trials)
-
-
-def inert_notes(found: Sequence[NoEffect]) -> list[str]:
-    """Say which options have no effect, a line for each reason with its profiles."""
-    return [f"No effect in {', '.join(each.profiles)}: {ended(each.reason)}" for each in found]
-
-
-def ended(reason: str) -> str:
-    """End what somebody else wrote with a full stop."""
-    return reason if reason.endswith(".") else f"{reason}."

@@ -9,6 +9,7 @@ import matplotlib as mpl
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.sweep import SweepConclusion
 from lab.report import svg
+from lab.report.columns import panels
 from lab.report.plots import cores, forest, percentiles, sweep, trials
 from lab.report.svg import Picture
 
@@ -31,7 +32,7 @@ def pictures(found: Conclusion, names: Iterable[str] = FIGURES) -> dict[str, Pic
 @mpl.rc_context(svg.STYLE)
 def of_changes(found: Conclusion) -> dict[str, Picture]:
     """Return what each step changed, a figure for each metric; first the one that judges."""
-    names = sorted(found.panels, key=lambda name: name != found.metric)
+    names = sorted(panels(found.summary), key=lambda name: name != found.metric)
     return {name: forest.draw_metric(found, name) for name in names}
 
 

@@ -80,7 +80,7 @@ def facts(conclusion: Conclusion) -> tuple[Fact, ...]:
             f"{summary.measured} of {summary.planned} planned ones were made, the check's too",
         )
     )
-    again = str(conclusion.made_again)
+    again = str(summary.run.made_again)
     found.append(Fact("Repeated trials", again, "after a disturbance from outside; all are kept"))
     return tuple(found)
 

@@ -23,14 +23,15 @@ from lab.analysis.limits import Limit
 from lab.analysis.summary import Summary
 from lab.analysis.sweep import SweepConclusion
 from lab.bench.store.folder import FORMAT, RunHeader, encode_header, encode_trial
+from lab.config.difference import difference
 from lab.model.document import Topic
 from lab.model.measurement import Window
 from lab.model.metric import METRICS
 from lab.model.nested import flatten
 from lab.model.profile import Profile
-from lab.model.wording import visible
+from lab.model.wording import ended, visible
 from lab.report import headline, opening, summary_json, sweep
-from lab.report.causes import UNEXPLAINED, also, ended, tested
+from lab.report.causes import UNEXPLAINED, also, tested
 from lab.report.drawing import load_matplotlib
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import document
@@ -192,16 +193,18 @@ def _limit(limit: Limit) -> Chip:
 
 def _configurations(found: Conclusion) -> tuple[Configuration, ...]:
     before = {step.profile: step.before for step in found.summary.steps}
+    profiles = {profile.name: profile for profile in found.summary.run.plan.profiles}
     shown = []
-    for profile in found.summary.run.plan.profiles:
-        change = found.differences.get(profile.name)
-        if change is None:
+    for name, profile in profiles.items():
+        against = profiles.get(before.get(name) or "")
+        if against is None:
             lines = [("", f"{key} = {value}") for key, value in profile.options]
         else:
+            change = difference(profile, against)
             lines = [("-", f"{key} = {value}") for key, value in change.removed]
             lines += [("~", f"{key} = {old} → {new}") for key, old, new in change.changed]
             lines += [("+", f"{key} = {value}") for key, value in change.added]
-        shown.append(Configuration(profile, before.get(profile.name), tuple(lines)))
+        shown.append(Configuration(profile, before.get(name), tuple(lines)))
     return tuple(shown)
 
 

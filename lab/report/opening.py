@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis.conclusion import Conclusion, Term
+from lab.analysis.conclusion import Conclusion
 from lab.analysis.gates.effort import SHARED_CORES
 from lab.analysis.opening import Opening, Told
 from lab.analysis.summary import Summary, Tally
@@ -22,11 +22,13 @@ from lab.model.diagnosis import Standing
 from lab.model.document import NOTHING, Cell, Column, Document, Table, printable, texts
 from lab.model.metric import METRICS
 from lab.model.numbers import bounded, figure
-from lab.model.wording import counted
+from lab.model.wording import counted, ended
 from lab.report import headline, sweep, tables
-from lab.report.causes import ended, profiles_of
+from lab.report.causes import profiles_of
 from lab.report.caveats import ONE_CORE, of_cores
-from lab.report.remarks import MORE, load_words, of_both, protocols
+from lab.report.legend import Term, of_both, terms
+from lab.report.remarks import load_words
+from lab.report.remedies import option
 from lab.report.tables import MEANINGS
 from lab.report.warnings import REASONS, told
 
@@ -151,11 +153,13 @@ def _of_sweep(found: SweepConclusion, way: Way) -> Document:
 
 def _context(found: Conclusion) -> Iterator[str]:
     """Yield how steady the machine was, and of what the percentiles are."""
-    if Term.BOTH in found.terms:
-        yield of_both(found.summary.run.plan).removesuffix(".")
+    plan = found.summary.run.plan
+    shown = set(terms(plan))
+    if Term.BOTH in shown:
+        yield of_both(plan).removesuffix(".")
     if found.noise is not None and found.noise.passed:
         yield f"Noise check passed: {headline.same_twice(found.noise)}"
-    if Term.SATURATED in found.terms and "p99" in found.opening.metrics:
+    if Term.SATURATED in shown and "p99" in found.opening.metrics:
         yield "p99 is that of a full load: it compares settings, and is not what a user sees"
 
 
@@ -167,17 +171,9 @@ def _banners(found: Conclusion) -> Iterator[str]:
     if said and not (found.uncounted and set(found.uncounted.gates) == {SHARED_CORES.name}):
         yield said
     yield from map(told, found.warnings)
-    limit = found.generator_limit
-    compared = {found.baseline, *(step.profile for step in found.summary.steps)}
-    kept = [] if limit is None else [name for name in limit.busy if name in compared]
-    if limit is not None and kept:
-        more = "" if limit.more is None else f" What would tell: {MORE[limit.more]}."
-        yield (
-            f"The load was at its limit with {', '.join(kept)}: their requests/s are at least what "
-            f"is shown.{more.format(limit.number)}"
-        )
-    if found.protocols:
-        yield protocols(found.protocols)
+    for notice in found.opening.notices:
+        tells = "" if notice.remedy is None else f" What would tell: {option(notice.remedy)}."
+        yield notice.sentence() + tells
 
 
 def _changed(found: Conclusion) -> Table | None:
@@ -247,7 +243,9 @@ def _alike(opening: Opening, title: str) -> Table | None:
 
 
 def _no_effect(found: Conclusion) -> Table | None:
-    rows = tuple((Cell(_some(each.profiles)), Cell(ended(each.reason))) for each in found.no_effect)
+    rows = tuple(
+        (Cell(_some(each.profiles)), Cell(ended(each.reason))) for each in found.opening.no_effect
+    )
     return _section("No effect, by design", rows)
 
 
@@ -270,13 +268,11 @@ def _takes(found: Conclusion) -> str:
     plan = found.summary.run.plan
     if found.judgements and plan.deciding is not None:  # what would tell stands beside its limits
         return ""
-    if found.outlook is not None and found.outlook.more is not None:
-        return f" -> --minutes {found.outlook.more.total}"
-    known = (each for each in found.undecided if each.metric == found.metric and each.blocks)
-    first = next(known, None)
-    if first is None or first.soonest not in {e.changed for e in found.opening.undecided}:
+    opening = found.opening
+    if opening.remedy is None:
         return ""
-    return f" -> --blocks {first.blocks:,} for {first.soonest}"
+    first = "" if opening.soonest is None else f" for {opening.soonest}"
+    return f" -> {option(opening.remedy)}{first}"
 
 
 def uncounted(found: Conclusion) -> Table | None:
@@ -301,7 +297,7 @@ def uncounted(found: Conclusion) -> Table | None:
     ]
     rows += [
         (Cell(name), Cell(_lost(tally, found.summary.row(name).total)))
-        for name, tally in found.failed
+        for name, tally in found.opening.failed
         if name not in explained
     ]
     return _section("Not counted", tuple(rows))

@@ -4,18 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.model.notice import Means, Remedy
+from lab.model.notice import Means, Notice, Remedy
 
-WORDS: Mapping[Means, str] = {
+OPTIONS: Mapping[Means, str] = {
+    Means.BLOCKS: "--blocks {:,}",
+    Means.MINUTES: "--minutes {}",
+    Means.ENGINE: "the lab's engine instead of ab",
+    Means.PROCESSES: "--processes {} where the generator has a CPU for each",
+    Means.GENERATORS: "--generators {} where the generator has a CPU for each",
+    Means.CORES: "a machine with more cores",
+}
+"""What to use, by means, with {} for the number."""
+
+LOAD = "Use {}, or read CPU per request, which does not depend on it."
+
+SENTENCES: Mapping[Means, str] = {
     Means.BLOCKS: "About --blocks {}, or a quieter machine would do.",
+    Means.MINUTES: f"Use {OPTIONS[Means.MINUTES]}.",
     Means.QUIETER_MACHINE: "Only a quieter machine would do.",
     Means.LATER_WINDOWS: (
         "Work that is put off until after the reply needs a longer --warmup and --window."
     ),
+    **{
+        means: LOAD.format(OPTIONS[means])
+        for means in (Means.ENGINE, Means.PROCESSES, Means.GENERATORS, Means.CORES)
+    },
 }
-"""By means, with {} for the number."""
+"""The same as a sentence behind that of a notice."""
 
 
-def words(remedy: Remedy) -> str:
-    """Return a remedy as a sentence behind the one of its notice."""
-    return WORDS[remedy.means].format(remedy.number)
+def option(remedy: Remedy) -> str:
+    """Return what to use."""
+    return OPTIONS[remedy.means].format(remedy.number)
+
+
+def mended(notice: Notice) -> str:
+    """Return the sentence of a notice, and its remedy behind it."""
+    if notice.remedy is None:
+        return notice.sentence()
+    return f"{notice.sentence()} {SENTENCES[notice.remedy.means].format(notice.remedy.number)}"

@@ -26,10 +26,10 @@ from lab.analysis.sweep import RunConclusion
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Diagnosis
 from lab.model.document import printable
-from lab.model.metric import METRICS, Metric
+from lab.model.metric import METRICS, Metric, shown
 from lab.model.plan import CounterRun, Plan
 from lab.model.wording import in_json
-from lab.report import thresholds
+from lab.report import legend, notices_json, thresholds
 from lab.report.headline import TRUSTED, Trusted
 from lab.report.machine import machine_lines
 from lab.report.remarks import notes
@@ -135,6 +135,21 @@ def _trust(conclusion: Conclusion) -> Trusted:
 def _warnings(conclusion: Conclusion) -> Sequence[str]:
     """Kind of each warning that the reader must know before any number; `banners` words them."""
     return [warning.kind for warning in conclusion.warnings]
+
+
+def _judged(conclusion: Conclusion) -> Sequence[str]:
+    """By which changes are judged, and what is open is told."""
+    return shown(conclusion.summary.run.plan.load)
+
+
+def _lines(conclusion: Conclusion) -> Sequence[str]:
+    """Names of the reference lines."""
+    return legend.lines(conclusion.summary.run.plan)
+
+
+def _terms(conclusion: Conclusion) -> Sequence[legend.Term]:
+    """What the report says that needs a legend."""
+    return list(legend.terms(conclusion.summary.run.plan))
 
 
 def _baseline(plan: Plan) -> str:
@@ -264,12 +279,25 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "judgements": _judgements,
         "limited_by": "limit.cause.name",
         "standing": "limit.standing",
-        # `profiles` has the findings of the gates, and `run.json` the options; columns and panels
-        # are a report's.
-        **dict.fromkeys(("summary", "limit", "gates", "failed")),
+        # `profiles` has the findings of the gates, and `notes` the notices.
+        **dict.fromkeys(("summary", "limit", "gates", "notices")),
         # `steps` has the comparisons.
         "opening": None,
-        **dict.fromkeys(("compared_by", "measured", "asked", "panels", "differences")),
+        "made_again": "summary.run.made_again",
+        "metrics": _judged,
+        "lines": _lines,
+        "terms": _terms,
+        "no_effect": notices_json.no_effect,
+        "undecided": notices_json.undecided,
+        "outlook": notices_json.outlook,
+        "left_early": notices_json.left_early,
+        "fragile": notices_json.fragile,
+        "generator_limit": notices_json.generator_limit,
+        "sent_again": notices_json.sent_again,
+        "sent_late": notices_json.sent_late,
+        "several_settings": notices_json.several_settings,
+        "protocols": notices_json.protocols,
+        "telling": notices_json.telling,
     },
     Limit: {"profiles": "profiles", "trials": "trials", "stretches": None, "members": None},
     CounterRun: {"profile": "arm.name", **dict.fromkeys(("of", "cause", "arm"))},

@@ -12,7 +12,8 @@ from lab.model.wording import counted
 from lab.report import tables
 from lab.report.machine import machine_lines, network_lines
 from lab.report.palette import MOST_LINES
-from lab.report.remarks import around, order
+from lab.report.remarks import order
+from lab.report.remedies import mended
 from lab.report.tables import footer, judgement_cells, ratio_cell, value_cell, with_content
 from lab.report.warnings import by_kind, example, told
 
@@ -189,6 +190,6 @@ def _notes(found: SweepConclusion) -> Iterator[str]:
         yield f"Trials are missing, as the run ended early: {found.quantity} {'; '.join(those)}."
     if left := found.profiles[MOST_LINES:]:
         yield f"Not in the chart, which has room for {MOST_LINES} lines: {', '.join(left)}."
-    yield from around(found.run)
+    yield from map(mended, found.notices)
     if len(found.values) > WHOLE:
         yield f"What is said at one value: `lab report {found.run.name} --at {found.values[0]}`."

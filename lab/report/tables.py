@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.judging import Judged, Judgement
 from lab.analysis.limits import Limit
-from lab.analysis.summary import Part, Row, Step
+from lab.analysis.summary import Part, Row, Step, Summary
 from lab.model.comparison import Comparison, Verdict
 from lab.model.document import (
     NOTHING,
@@ -25,10 +25,12 @@ from lab.model.measurement import Run
 from lab.model.metric import METRICS
 from lab.model.numbers import UNKNOWN, figure, interval, judged, quantity, ratio, share
 from lab.model.plan import Plan
-from lab.report import headline
+from lab.report import columns, headline
 from lab.report.causes import profiles_of, said, tested, trials_of
+from lab.report.columns import RequestRow
+from lab.report.legend import legend
 from lab.report.machine import machine_lines, network_lines
-from lab.report.remarks import legend, notes, plan_line
+from lab.report.remarks import notes, plan_line
 from lab.report.thresholds import why
 from lab.report.warnings import told
 
@@ -43,8 +45,8 @@ def document(found: Conclusion) -> Document:
     summary, run = found.summary, found.summary.run
     tables = [judgement_table(found.judgements)] if found.judgements else []
     tables.append(_measurements(found))
-    if found.asked:
-        tables.append(_parts(found))
+    if requests := columns.asked(summary):
+        tables.append(_parts(summary, requests))
     if found.limits:
         tables.append(_limits(found.limits))
     tables.append(_changes(found))
@@ -84,10 +86,10 @@ def title(plan: Plan) -> str:
 def _measurements(found: Conclusion) -> Table:
     summary = found.summary
     counted = summary.run.plan.load.requests is not None
-    names = found.measured
-    columns = [Column(*METRICS[name].column) for name in names]
+    names = columns.measured(summary)
+    heads = [Column(*METRICS[name].column) for name in names]
     if counted:
-        columns[1:1] = [Column("all requests", "s"), Column("slowest", "s")]
+        heads[1:1] = [Column("all requests", "s"), Column("slowest", "s")]
     numbered = {fired.gate: number for number, fired in enumerate(found.gates, 1)}
     rows = []
     for row in summary.rows:
@@ -97,27 +99,27 @@ def _measurements(found: Conclusion) -> Table:
         rows.append((Cell(row.profile.name), *cells, _validity(row, numbered)))
     return Table(
         "Measured",
-        (Column("profile", number=False), *columns, Column("valid trials", number=False)),
+        (Column("profile", number=False), *heads, Column("valid trials", number=False)),
         tuple(rows),
         Topic.MEASURED,
     )
 
 
-def _parts(found: Conclusion) -> Table:
+def _parts(summary: Summary, requests: Sequence[RequestRow]) -> Table:
     """Put what came of each of several requests side by side: those that failed, and the usual."""
-    profiles = [row.profile.name for row in found.summary.rows]
+    profiles = [row.profile.name for row in summary.rows]
     rows = [
         (
             Cell(each.request),
             Cell(share(each.share)),
             *(_part(each.parts.get(name)) for name in profiles),
         )
-        for each in found.asked
+        for each in requests
     ]
-    number = len(found.summary.run.plan.workload.requests)
+    number = len(summary.run.plan.workload.requests)
     some = f" ({len(rows)} of {number})" if len(rows) < number else ""
-    columns = (*texts(("request", "share")), *(Column(name, "ms") for name in profiles))
-    return Table(f"p50 of each request, and its errors{some}", columns, tuple(rows), Topic.PARTS)
+    heads = (*texts(("request", "share")), *(Column(name, "ms") for name in profiles))
+    return Table(f"p50 of each request, and its errors{some}", heads, tuple(rows), Topic.PARTS)
 
 
 def _part(part: Part | None) -> Cell:
@@ -159,13 +161,13 @@ def _limits(found: Sequence[Limit]) -> Table:
         meaning = Meaning.PLAIN if limit.first and each is not None else Meaning.MUTED
         cells = (profiles_of(limit), trials_of(limit), evidence, counter)
         rows.append((Cell(said(limit), meaning), *map(Cell, cells)))
-    columns = texts(("cause", "profiles", "trials", "evidence", "counter-run"))
-    return Table("Limited by", columns, tuple(rows), Topic.LIMITS)
+    heads = texts(("cause", "profiles", "trials", "evidence", "counter-run"))
+    return Table("Limited by", heads, tuple(rows), Topic.LIMITS)
 
 
 def _changes(found: Conclusion) -> Table:
     """Put each step under the profile that it changes, as in its ladder; else name that one."""
-    summary, names = found.summary, found.compared_by
+    summary, names = found.summary, columns.compared(found.summary)
     name = Cell(f"{summary.run.plan.reference}, twice", Meaning.MUTED)
     noise = (_noise(found, each) for each in names)
     rows = [(name, *noise, _blocks(summary.aa, names))]
@@ -190,15 +192,16 @@ def _marked(name: str, *, another: bool) -> str:
 
 
 def _against_baseline(found: Conclusion) -> Table:
+    names = columns.compared(found.summary)
     rows = [
         (
             Cell(_marked(step.profile, another=step.other_than_baseline)),
-            *_ratios(step.baseline, found.compared_by),
+            *_ratios(step.baseline, names),
         )
         for step in found.summary.steps
     ]
     title = f"All steps together, against {found.baseline}"
-    return _ratio_table(title, rows, found.compared_by)
+    return _ratio_table(title, rows, names)
 
 
 def _shares(own: Mapping[str, Mapping[str, Comparison]]) -> Table:
@@ -219,8 +222,8 @@ def _share(comparison: Comparison | None) -> Cell:
 
 
 def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]], names: Sequence[str]) -> Table:
-    columns = (*texts(("profile", *(METRICS[name].title for name in names))), Column("n"))
-    return Table(title, columns, tuple(rows), Topic.CHANGES)
+    heads = (*texts(("profile", *(METRICS[name].title for name in names))), Column("n"))
+    return Table(title, heads, tuple(rows), Topic.CHANGES)
 
 
 def _ratios(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> tuple[Cell, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lab.analysis.warning import Failing, NeverStarted, Noise, NothingCompared
 from lab.model.notice import Notice
-from lab.report import remedies
+from lab.report.remedies import mended
 
 STATUS = " Exit status 3 stands for this: measured, but noisier than wanted."
 
@@ -27,12 +27,8 @@ def told(warning: Notice) -> str:
 
 def words(warning: Notice) -> str:
     """Return a warning without the exit status, which is that of the whole run."""
-    parts = [warning.sentence()]
-    if warning.remedy is not None:
-        parts.append(remedies.words(warning.remedy))
-    if type(warning) in REASONS:
-        parts.append(REASONS[type(warning)])
-    return " ".join(parts)
+    reason = REASONS.get(type(warning))
+    return mended(warning) if reason is None else f"{mended(warning)} {reason}"
 
 
 def by_kind(warned: Iterable[tuple[str, Notice]]) -> Iterator[tuple[tuple[str, ...], str]]:

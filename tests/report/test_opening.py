@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.conclude import conclude
+from lab.analysis.load_limit import load_at_limit
 from lab.analysis.points import summaries
 from lab.analysis.summary import summarise
 from lab.analysis.sweep import conclude_run
@@ -63,10 +64,12 @@ def test_no_first_screen_hides_what_weakens_it(name):
         assert not each.on_one_core or "ONE core" in text
         assert not each.summary.run.shares_cores or "shared their cores" in text
         assert (
-            not each.generator_limit
+            load_at_limit(each.summary) is None
             or found.sweep
             or "at least what is shown" in text
-            or not ({*each.generator_limit.busy} & {step.profile for step in each.summary.steps})
+            or not (
+                {*load_at_limit(each.summary).busy} & {step.profile for step in each.summary.steps}
+            )
         )
         assert found.sweep or each.noise is None or "Noise check" in text or "Noisy" in text
     assert "undecided" not in text

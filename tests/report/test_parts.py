@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-from lab.analysis.columns import MOST_PARTS
 from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
 from lab.analysis.sweep import conclude_run
@@ -11,6 +10,7 @@ from lab.model.document import Topic
 from lab.model.measurement import Answers
 from lab.model.request import Expectation, Request
 from lab.report import html_page, markdown, summary_json
+from lab.report.columns import MOST_PARTS
 from lab.report.tables import document
 from tests.kit import builders as make
 

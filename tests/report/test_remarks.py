@@ -7,8 +7,10 @@ import pytest
 from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
 from lab.model.comparison import Verdict
+from lab.model.plan import Load
 from lab.model.request import Request
 from lab.model.workload import Wire
+from lab.report.legend import Term, terms
 from lab.report.remarks import notes
 from tests.kit import builders as make
 
@@ -93,3 +95,11 @@ def test_two_protocols_are_named():
     mixed = replace(run, plan=replace(run.plan, arms=(asked, *others)))
     (note,) = (each for each in notes(conclude(summarise(mixed))) if "protocols" in each)
     assert "a connection for each request: baseline; HTTP: tuned" in note
+
+
+def test_a_report_explains_the_terms_that_it_uses():
+    """Percentiles mean something else where each request was due on the clock."""
+    assert Term.SATURATED in terms(make.ladder_run(LADDER).plan)
+    rated = [*terms(make.ladder_run(LADDER, load=Load(connections=64, rate=1000.0)).plan)]
+    assert Term.DUE in rated
+    assert Term.SATURATED not in rated

@@ -13,6 +13,7 @@ from lab.analysis.conclude import conclude
 from lab.analysis.judging import judge_run
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import parse
+from lab.analysis.undecided import outlook
 from lab.bench.trials.minutes import Minutes, with_minutes
 from lab.bench.trials.runner import run
 from lab.bench.trials.schedule import Blocks, Pilot
@@ -20,7 +21,7 @@ from lab.errors import Interrupted, UsageError
 from lab.model.measurement import Run
 from lab.model.plan import Better, CounterRun, Role
 from lab.report import terminal
-from lab.report.remarks import outlook
+from lab.report.remedies import mended
 from lab.report.warnings import told
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
@@ -129,13 +130,12 @@ def test_what_the_report_of_stored_trials_says_is_what_the_run_was_told():
 def test_the_report_says_what_more_minutes_would_do():
     """From the pace of the run itself, for the step that is nearest to an end."""
     said = summarise(lab(Server(moved=0.12), 3))
-    line = outlook(conclude(said).outlook)
-    assert line == (
+    assert mended(outlook(said, "throughput")) == (
         "2 decided, or below 5%; 1 open: the nearest, b, is between 0.935x and 1.06x; "
         "3 more minutes would decide it. Use --minutes 6."
     )
-    said = conclude(summarise(lab(Server(moved=0.06), 3)))
-    assert outlook(said.outlook) == "All 3 steps decided, or below 5%."
+    said = summarise(lab(Server(moved=0.06), 3))
+    assert mended(outlook(said, "throughput")) == "All 3 steps decided, or below 5%."
 
 
 def test_a_run_ends_when_all_is_decided():

@@ -25,6 +25,7 @@ from lab.model.metric import METRICS
 from lab.model.numbers import bounded, figure, levels, share
 from lab.model.plan import Better
 from lab.report.caveats import caveats
+from lab.report.columns import panels
 from lab.report.headline import ANOTHER
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import (
@@ -82,9 +83,10 @@ class _Row:
 
 def draw(found: Conclusion) -> Picture | None:
     """Return the figure of the metric that judges the run; None where nothing can be compared."""
-    if not found.panels:
+    names = panels(found.summary)
+    if not names:
         return None
-    return draw_metric(found, found.metric if found.metric in found.panels else found.panels[0])
+    return draw_metric(found, found.metric if found.metric in names else names[0])
 
 
 def draw_metric(found: Conclusion, name: str) -> Picture:

@@ -1,0 +1,100 @@
+"""The legend of a report: its terms and marks in a few lines."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+
+from lab.analysis.conclusion import Conclusion
+from lab.analysis.descent import reference_lines
+from lab.analysis.stats import CONFIDENCE
+from lab.model.numbers import levels, percent
+from lab.model.plan import Plan
+
+
+class Term(enum.StrEnum):
+    """A word or a mark of a report that a reader may want explained."""
+
+    MEDIAN = "median"
+    RATIO = "ratio"
+    BOTH = "both"
+    """A reference that is the mean of its two trials of a block."""
+    VERDICT = "verdict"
+    BELOW = "below"
+    ALL_REQUESTS = "all requests"
+    """The time of a counted load."""
+    DUE = "due"
+    """Percentiles of an open loop."""
+    SATURATED = "saturated"
+    """Percentiles of a load without a pause."""
+    REFERENCE_LINE = "reference line"
+
+
+def lines(plan: Plan) -> tuple[str, ...]:
+    """Return the names of the reference lines."""
+    return tuple(profile.name for profile in reference_lines(plan))
+
+
+def terms(plan: Plan) -> Iterator[Term]:
+    """Yield what the report of a run says that needs a legend."""
+    yield from (Term.MEDIAN, Term.RATIO)
+    if plan.against_both:
+        yield Term.BOTH
+    yield from (Term.VERDICT, Term.BELOW)
+    if plan.load.requests is not None:
+        yield Term.ALL_REQUESTS
+    else:
+        yield Term.SATURATED if plan.load.rate is None else Term.DUE
+    if reference_lines(plan):
+        yield Term.REFERENCE_LINE
+
+
+def of_both(plan: Plan) -> str:
+    """Say what the ratios of a plan are of that has its reference's two trials count."""
+    name = plan.reference
+    return (
+        f"Each ratio is to {name}'s two trials in a block (if only one of them counts, to that "
+        "one); of all blocks' ratios the eighth at each end is left out of the mean."
+    )
+
+
+def legend(found: Conclusion) -> tuple[str, ...]:
+    """Explain the tables in a few lines."""
+    plan = found.summary.run.plan
+    said = {
+        Term.MEDIAN: (
+            "Medians over the trials that count; -: not known, or withheld for the reason given "
+            "last."
+        ),
+        Term.RATIO: (
+            "1.42x [1.31, 1.55]: mean ratio within a block, so not of the medians above, and its "
+            f"{_level_words(found.levels)} over n blocks; ~: it may be 1."
+        ),
+        Term.BOTH: of_both(plan),
+        Term.VERDICT: (
+            "better, worse: all beyond the noise (at least 2%); same: within; undecided: neither."
+        ),
+        Term.BELOW: "undecided, but below 5%: a change of 5% or more is excluded.",
+        Term.ALL_REQUESTS: (
+            "all requests: until the last had its outcome; shown for trials that do not count, too."
+        ),
+        Term.DUE: (
+            "p50, p90, p99: from when a request was due, as a user waits; service: from sending it."
+        ),
+        Term.SATURATED: (
+            "p50, p99: measured at saturation, so not what a user sees at normal load."
+        ),
+        Term.REFERENCE_LINE: (
+            f"{', '.join(lines(plan))}: reference lines, the same reply to every request: what the "
+            "server itself needs."
+        ),
+    }
+    return tuple(said[term] for term in terms(plan))
+
+
+def _level_words(found: Sequence[float]) -> str:
+    """Say which level the intervals have, as in a legend: the noise check's where it is another."""
+    usual, steps = percent(CONFIDENCE), levels(found)
+    if steps == usual:
+        return f"{usual} interval"
+    return f"interval ({steps}; the noise check's {usual})"
