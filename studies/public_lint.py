@@ -24,10 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from lab.config.configuration import Known  # noqa: E402
+from lab.config.reading import find  # noqa: E402
 from lab.errors import ProfileError  # noqa: E402
 from lab.lint.flaw import Severity  # noqa: E402
 from lab.lint.lint import lint  # noqa: E402
-from lab.lint.search import configurations  # noqa: E402
 
 RESULTS = ROOT / "studies" / "results" / "public_lint.json"
 
@@ -37,7 +37,7 @@ def counted(folder: Path) -> dict[str, Any]:
     known = Known(confined=(folder,))
     servers: dict[str, dict[str, Any]] = {}
     refused: Counter[str] = Counter()
-    for path in configurations(folder):
+    for path in find(folder):
         try:
             linted = lint(str(path), known)
         except ProfileError as error:

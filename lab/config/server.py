@@ -98,6 +98,9 @@ class Server:
     interfaces: tuple[str, ...] = (WSGI, ASGI)
     """The interfaces by which it calls an application."""
 
+    edits_command: bool = False
+    """Whether `edited` changes its command, and not a file alone."""
+
     speaks_uwsgi: bool = False
     """Whether it takes the uwsgi protocol from nginx."""
 

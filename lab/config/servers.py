@@ -39,6 +39,9 @@ _KNOWN: tuple[Server, ...] = (UWSGI, GUNICORN, GRANIAN)
 TRANSLATABLE: Mapping[str, Server] = {server.program: server for server in _KNOWN if server.output}
 """Program -> its server, of those that `lab` translates from and to."""
 
+EDITABLE = tuple(server.program for server in _KNOWN if server.edits_command)
+"""Programs whose command is edited."""
+
 GROUPS: Mapping[str, str] = {
     **OF_EVERY_SERVER,
     **{group: text for server in _KNOWN for group, text in server.groups.items()},

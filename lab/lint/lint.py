@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
-import shlex
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from lab.config import servers
 from lab.config.configuration import Config, Known
 from lab.config.edits import applied
 from lab.config.equality import same
-from lab.config.files import LARGEST, UnreadableError, check_nesting, check_size, read_bytes
-from lab.config.server import Server
+from lab.config.files import UnreadableError, check_nesting, check_size, read_bytes
+from lab.config.reading import check_text, read, read_file
 from lab.config.servers import STDIN
-from lab.config.templates import CONFLICT, CONTROL
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
 from lab.lint.judge import Chosen, judged
@@ -36,13 +32,10 @@ READ_AGAIN = 16 << 20
 ONE_BY_ONE = 100
 """Fixes of a round that are tried one after the other, where all together change too much."""
 
-BUILD = re.compile(r"^[ \t]*(main_plugin|embedded_plugins|bin_name)[ \t]*=", re.MULTILINE)
-"""What only a profile for uwsgiconfig.py has."""
+COMMANDS = tuple(server.program for server in servers.every() if server.reads_command)
+"""Programs whose command is linted."""
 
-BY_COMMAND = {each.program: each for each in servers.every() if each.reads_command}
-"""Program -> its server, where its command is what is read."""
-
-NO_FILES = frozenset({STDIN, *map(Path, BY_COMMAND)})
+NO_FILES = frozenset({STDIN, *map(Path, COMMANDS)})
 """What a command is called that is in no file."""
 
 
@@ -104,11 +97,9 @@ def lint(
     Raises:
         ProfileError: There is no such file, or it is none that can be read.
     """
-    path, known = _located(name, known)
-    container = in_container(path) if container is None else container
-    known = replace(known if path in NO_FILES else known.beside(path), container=container)
-    chosen = _with_project(path, Chosen(select, ignore))
-    before = config = _read(path, known)
+    before = config = read(name, known, commands=COMMANDS, container=container)
+    known = config.known
+    chosen = _with_project(config.file, Chosen(select, ignore))
     flaws = judged(config, chosen)
     size = sum(map(len, before.texts.values()))
     for _ in range(min(ROUNDS, 1 + READ_AGAIN // max(1, size)) if fixes else 0):
@@ -142,15 +133,9 @@ def linted(
         ProfileError: It is none that is judged, such as a template.
     """
     path = config.file
-    _check_text(path, config.texts[path], servers.of_file(path))
+    check_text(path, config.texts[path], servers.of_file(path))
     chosen = _with_project(path, Chosen(select, ignore))
     return Linted(config, judged(config, chosen, every=every), {})
-
-
-def in_container(path: Path) -> bool:
-    """Return whether a Dockerfile, or the name of its folder, says that it is for one."""
-    folders = (path.absolute().parent, Path.cwd())
-    return folders[0].name == "docker" or any((each / "Dockerfile").exists() for each in folders)
 
 
 def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: bool) -> Config:
@@ -164,7 +149,7 @@ def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: boo
         guarded: Whether a fix counts only if the server then does the same.
     """
     fixes = [each.fix.edits for each in flaws if each.fix]
-    mended = _read(config.file, replace(known, overlay=applied(config.texts, fixes)))
+    mended = read_file(config.file, replace(known, overlay=applied(config.texts, fixes)))
     if not guarded or same(config, mended):
         return mended
     if len(flaws) == 1:
@@ -172,89 +157,6 @@ def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: boo
     for flaw in flaws[:ONE_BY_ONE]:
         config = _mended(config, [flaw], known, guarded=True)
     return config
-
-
-def _located(name: str, known: Known) -> tuple[Path, Known]:
-    """Return the path of what is read, and what is known then: a command is known by its text."""
-    if name == "-":
-        most = max(each.largest for each in BY_COMMAND.values())
-        return STDIN, replace(known, overlay={STDIN: sys.stdin.read(most + 1)})
-    path = Path(name)
-    there = os.path.exists(name)  # noqa: PTH110 - of no name it says that it is too long
-    file, _, section = name.rpartition(":")
-    if not there and os.path.isfile(file) and not file.endswith(".py"):  # noqa: PTH113 - so is this
-        return Path(file), replace(known, section=section)
-    if there and path.is_file():
-        return path, known
-    words = [] if there else _split(name)
-    if server := next((word for word in map(_name, words) if word in BY_COMMAND), None):
-        return Path(server), replace(known, overlay={Path(server): name})
-    raise ProfileError(path, _no_file(words) if there or words[1:] else _missing(file))
-
-
-def _split(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:  # a quote that is not closed, or that of a name
-        return command.split()
-
-
-def _name(word: str) -> str:
-    return PurePath(word).name
-
-
-def _no_file(words: Sequence[str]) -> str:
-    """Return what a name is that is none of a file's, and what to do."""
-    if not words:
-        return "is no file but a pipe, a socket or a device: write it to a file, and name that"
-    server = servers.of_command(words)
-    if server is None:
-        return "there is no such file"
-    form, program = server.file, server.program
-    if not form:
-        return f"is a command of {program}, for which there are no rules"
-    file = next((word for word in words if word.endswith(PurePath(form).suffix)), None)
-    instead = f"name {file}" if file else f"write its options into a {form}, and name that"
-    read = " and ".join(f"{each}'s" for each in BY_COMMAND)
-    return f"is a command of {program}, and only {read} is read: {instead}"
-
-
-def _missing(file: str) -> str:
-    """Return what to do about a name that nothing has; *file* is what stands before a colon."""
-    if os.path.isfile(file):  # noqa: PTH113 - of no name it says that it is too long
-        return f"there is no such file, and only an .ini has sections: name {file}"
-    return f"there is no file {file}" if file.endswith(".ini") else "there is no such file"
-
-
-def _read(path: Path, known: Known) -> Config:
-    named = servers.of_file(path)
-    try:
-        text = known.text(path, named.largest if named else LARGEST)
-    except UnreadableError as error:
-        raise ProfileError(path, str(error), error.line) from None
-    server = named or servers.of_file(path, text)
-    _check_text(path, text, server)
-    if server is None:
-        every = (end for each in servers.every() for end in each.endings)
-        kinds = ", ".join(end for end in every if end.startswith("."))
-        hint = "or of any name with a line [uwsgi]"
-        raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
-    return server.read(path, known)
-
-
-def _check_text(path: Path, text: str, server: Server | None) -> None:
-    """Refuse what is no text, or none that its server gets."""
-    if "\0" in text:
-        raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
-    if server and server.templates and (found := CONTROL.search(text) or CONFLICT.search(text)):
-        if found.re is CONTROL:
-            problem = f"is a template, for it has {found[1]!r}: name a file that is made of it"
-        else:
-            problem = "is not merged to its end: choose a side of the conflict"
-        raise ProfileError(path, problem, text.count("\n", 0, found.start()) + 1)
-    if server and server.templates and (found := BUILD.search(text)):
-        problem = f"is what uWSGI is built by, for it has {found[1]}: name the ini of a server"
-        raise ProfileError(path, problem, text.count("\n", 0, found.start(1)) + 1)
 
 
 def _with_project(path: Path, chosen: Chosen) -> Chosen:

@@ -292,7 +292,7 @@ def test_what_is_no_text_is_refused(lint):
         ("gunicorn -w 4 a:b", "only granian's is read: write its options into a gunicorn.conf.py"),
         ("A=1 exec /venv/bin/uwsgi --http :80", "write its options into a uwsgi.ini, and name"),
         ("gunicorn -c prod.conf.py a:b", "only granian's is read: name prod.conf.py"),
-        ("uvicorn a:b", "is a command of uvicorn, for which there are no rules"),
+        ("uvicorn a:b", "is a command of uvicorn, whose options lab does not know"),
         ("bob's.ini", "there is no such file"),
         ("no such.ini", "there is no such file"),
     ],

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from lab.config.configuration import Known
+from lab.config.reading import in_container
 from lab.lint.flaw import Severity
-from lab.lint.lint import in_container, lint
+from lab.lint.lint import lint
 from tests.kit.lab_process import BIN
 
 GOOD = Path(__file__).with_name("good")

@@ -168,12 +168,21 @@ def test_nothing_lost_ends_with_0(tmp_path):
     assert of_text(tmp_path, conf, "uwsgi", "gunicorn.conf.py").status == 0
 
 
-@pytest.mark.parametrize("text", ["", "hello", "\x00"])
-def test_what_is_no_configuration_is_refused(tmp_path, text):
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("notes.txt", "", "name the file, or its command in quotes"),
+        ("notes.txt", "hello", "name the file, or its command in quotes"),
+        ("notes.txt", "\x00", "is no text, for it has bytes of value 0"),
+        ("uwsgi.ini", "[uwsgi]\n{% if debug %}\n", "is a template"),
+        ("uwsgi.ini", "[uwsgi]\n<<<<<<< HEAD\n", "is not merged to its end"),
+    ],
+)
+def test_what_is_no_configuration_is_refused(tmp_path, name, text, problem):
     """With what it reads."""
-    path = tmp_path / "notes.txt"
+    path = tmp_path / name
     path.write_text(text)
-    with pytest.raises(ProfileError, match="name the file, or its command in quotes"):
+    with pytest.raises(ProfileError, match=problem):
         migrated(str(path), "granian", {})
 
 

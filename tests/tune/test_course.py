@@ -17,11 +17,11 @@ from lab.cli.tune.climb import BACK
 from lab.cli.tune.measure import Measurer, TuneState, nothing, state_of
 from lab.cli.tune.moves import Facts, ground_of
 from lab.cli.tune.picture import draw
-from lab.cli.tune.reader import read
 from lab.cli.tune.report import as_text, rows
 from lab.cli.tune.result import Tuned
 from lab.cli.tune.search import Search
 from lab.config.configuration import Known
+from lab.config.reading import read
 from lab.config.uwsgi import is_on
 from lab.config.uwsgi.steps import DIRECT, FRONT, KEPT
 from lab.errors import UsageError

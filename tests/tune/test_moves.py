@@ -9,9 +9,9 @@ import pytest
 
 from lab.cli.tune.allowed import tries
 from lab.cli.tune.moves import Facts, ground_of, moves, seen
-from lab.cli.tune.reader import read
 from lab.config.configuration import Known
 from lab.config.gunicorn.server import GUNICORN
+from lab.config.reading import read
 from lab.config.steps import Drop, Put, Rename
 from lab.config.uwsgi.steps import DIRECT, FRONT, KEPT
 

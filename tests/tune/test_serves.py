@@ -7,8 +7,8 @@ import subprocess
 import pytest
 
 from lab.cli.tune.missing import Missing, missing
-from lab.cli.tune.reader import read
 from lab.config.configuration import Known
+from lab.config.reading import read
 from tests.kit.client import ask
 from tests.kit.lab_process import until
 from tests.lint.test_uwsgi_serves import serving

@@ -13,9 +13,9 @@ from lab.bench.store.folder import write_json
 from lab.cli.options.table import Asked
 from lab.cli.tune.measure import TuneState
 from lab.cli.tune.moves import ground_of
-from lab.cli.tune.reader import read
 from lab.cli.tune.tuning import Tuning, _said
 from lab.config.configuration import Known
+from lab.config.reading import read
 from lab.model.digest import digest_of
 from tests.kit.lab_process import BIN, run
 

@@ -6,11 +6,11 @@ import pytest
 
 from lab.cli import outputs
 from lab.cli.outputs import write_new
-from lab.cli.tune.reader import read
 from lab.cli.tune.tuning import _is_the_same
 from lab.config import servers
 from lab.config.command import alone, profile_of
 from lab.config.configuration import Known
+from lab.config.reading import read
 from lab.config.steps import Put
 from lab.errors import FileError, UsageError
 

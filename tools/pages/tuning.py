@@ -8,9 +8,9 @@ from pathlib import Path
 from lab.cli.tune.allowed import tries
 from lab.cli.tune.missing import missing
 from lab.cli.tune.moves import Facts, ground_of
-from lab.cli.tune.reader import read
 from lab.cli.tune.text import as_text
 from lab.config.configuration import Known
+from lab.config.reading import read
 from tools.pages.migration import ini
 
 

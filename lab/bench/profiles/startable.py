@@ -12,10 +12,11 @@ from lab.bench.profiles.known import known_of
 from lab.bench.profiles.reading import Reading
 from lab.bench.profiles.resolve import refused
 from lab.config.configuration import Config, Known
+from lab.config.reading import in_container
 from lab.config.uwsgi.overrides import by_drop, by_env, unset
 from lab.errors import MissingError, ProfileError
 from lab.lint.flaw import Flaw, Severity
-from lab.lint.lint import Linted, in_container, lint, linted
+from lab.lint.lint import Linted, lint, linted
 from lab.model.profile import Profile
 from lab.model.runtime import HOME, OURS, Runtime
 

@@ -16,10 +16,10 @@ from lab.cli.lint.formats import FORMATS, Found
 from lab.cli.types import NAME, whole_number
 from lab.config.configuration import Known
 from lab.config.edits import diff
+from lab.config.reading import find
 from lab.errors import FileError, UsageError
 from lab.lint import lint
 from lab.lint.page import explained
-from lab.lint.search import configurations
 from lab.model.wording import in_a_line, visible_lines
 from lab.report.edge import say, say_annotations
 
@@ -146,7 +146,7 @@ def _searched(names: tuple[str, ...]) -> list[str]:
     for name in names:
         if not os.path.isdir(name):  # noqa: PTH112 - of no name it says that it is too long
             found.append(name)
-        elif inside := [*map(str, configurations(Path(name)))]:
+        elif inside := [*map(str, find(Path(name)))]:
             found += inside
         else:
             raise UsageError(f"{name} has no configuration of uWSGI or gunicorn: name the file")

@@ -15,11 +15,11 @@ from lab.cli.tune.allowed import tries
 from lab.cli.tune.missing import Missing, missing
 from lab.cli.tune.moves import Facts, ground_of
 from lab.cli.tune.options import CONNECTIONS, measuring
-from lab.cli.tune.reader import read
 from lab.cli.tune.text import FORMS
 from lab.cli.types import NAME
 from lab.config.configuration import Known
-from lab.config.servers import GROUPS, TRANSLATABLE, check_serves
+from lab.config.reading import read
+from lab.config.servers import EDITABLE, GROUPS, TRANSLATABLE, check_serves
 from lab.errors import UsageError
 from lab.model.wording import in_a_line, visible_lines
 from lab.report.edge import say
@@ -128,7 +128,7 @@ def _lacks(name: str, asked: Asked, own: dict[str, Any], output: Path | None, fo
     known = Known.of_caller(connections=connections, db_connections=own["db_connections"])
     given = dict(application(asked).runtime.variables.reveal())
     known = known.for_files(given, trusted=own["trusted"])
-    config = read(name, known, container=own["container"])
+    config = read(name, known, commands=EDITABLE, container=own["container"])
     cpus = os.cpu_count() or 1
     ground = ground_of(name, config, cpus)
     threads = ground.in_threads if own["threads"] is None else own["threads"]

@@ -26,7 +26,6 @@ from lab.cli.tune.measure import STATE, Measurer, TuneState, state_of
 from lab.cli.tune.moves import SERVER, Facts, Ground, ground_of
 from lab.cli.tune.options import CONNECTIONS, MEASURED
 from lab.cli.tune.picture import draw
-from lab.cli.tune.reader import read
 from lab.cli.tune.report import effects
 from lab.cli.tune.result import Elsewhere, Tuned
 from lab.cli.tune.search import Search
@@ -35,6 +34,8 @@ from lab.config.command import is_command
 from lab.config.configuration import Config, Known
 from lab.config.edits import diff
 from lab.config.equality import same
+from lab.config.reading import read
+from lab.config.servers import EDITABLE
 from lab.errors import ProfileError, ResultsError, UsageError
 from lab.model.digest import digest_of
 from lab.model.wording import counted, in_a_line
@@ -152,7 +153,7 @@ def _known(tuning: Tuning, asked: Asked) -> Known:
 def _ground(tuning: Tuning, asked: Asked) -> Ground:
     """Return the user's configuration."""
     known = _known(tuning, asked)
-    config = read(tuning.configuration, known, container=tuning.container)
+    config = read(tuning.configuration, known, commands=EDITABLE, container=tuning.container)
     return ground_of(tuning.configuration, config, os.cpu_count() or 1)
 
 

@@ -131,6 +131,7 @@ GRANIAN = Granian(
     file="granian",
     endings=("granian",),
     largest=1 << 16,
+    edits_command=True,
     output="granian.sh",
     words=translator.WORDS,
     tunable=steps.TUNABLE,

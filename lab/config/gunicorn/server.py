@@ -192,6 +192,7 @@ GUNICORN = Gunicorn(
     endings=(".py",),
     called=r"[\w.-]*gunicorn[\w.-]*\.py$|[\w-][\w.-]*\.conf\.py$",
     largest=LARGEST,
+    edits_command=True,
     output=FILE,
     words=writer.WORDS,
     speaks_uwsgi=True,

@@ -1,0 +1,252 @@
+"""
+Reads configurations, whoever asks: `lab lint`, `lab migrate` and `lab tune`. Nothing is started.
+
+`read` takes what a user types: a file, FILE:section, a command in quotes, or "-", which is standard
+input. `find` returns the configurations in a folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path, PurePath
+
+from lab.config import servers
+from lab.config.configuration import Config, Known
+from lab.config.files import LARGEST, UnreadableError
+from lab.config.server import Server
+from lab.config.servers import STDIN, TRANSLATABLE
+from lab.config.templates import CONFLICT, CONTROL
+from lab.errors import ProfileError
+
+BUILD = re.compile(r"^[ \t]*(main_plugin|embedded_plugins|bin_name)[ \t]*=", re.MULTILINE)
+"""What only a profile for uwsgiconfig.py has."""
+
+FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__"})
+"""Folders of what others wrote; those that are hidden, and virtual environments, are so, too."""
+
+DEEPEST = 100
+"""Folders in each other that are searched."""
+
+LOOKED_AT = 1 << 20
+"""Characters of a file in which its options are looked for."""
+
+
+def read(
+    name: str,
+    known: Known,
+    *,
+    commands: Collection[str] = tuple(TRANSLATABLE),
+    container: bool | None = None,
+) -> Config:
+    """
+    Return a configuration, as it is named on the command line.
+
+    The configuration of a command has the command for its text, and the program for its file.
+
+    Args:
+        name: A file, FILE:section, a command in quotes, or "-" for standard input.
+        known: What is known besides.
+        commands: Programs whose command is read.
+        container: Whether it runs in a container; None: a Dockerfile says so.
+
+    Raises:
+        ProfileError: It cannot be read; the message says what to name instead.
+    """
+    path, known, server = _located(name, known, commands)
+    if server is None and path != STDIN:
+        known = known.beside(path)
+    inside = in_container(path) if container is None else container
+    known = replace(known, container=inside)
+    if server is None:
+        return read_file(path, known)
+    text = _text(path, known, server)
+    check_text(path, text, server)
+    return server.read_command(text, known)
+
+
+def read_file(path: Path, known: Known) -> Config:
+    """
+    Return a configuration by the path of its file.
+
+    Raises:
+        ProfileError: It cannot be read.
+    """
+    by_name = servers.of_file(path)
+    text = _text(path, known, by_name)
+    server = by_name or servers.of_file(path, text)
+    check_text(path, text, server)
+    if server is None:
+        endings = (ending for one in servers.every() for ending in one.endings)
+        kinds = ", ".join(ending for ending in endings if ending.startswith("."))
+        problem = (
+            f"is none of the files that can be read: {kinds}, or of any name with a line [uwsgi]"
+        )
+        raise ProfileError(path, f"{problem}; name the file, or its command in quotes")
+    return server.read(path, known)
+
+
+def check_text(path: Path, text: str, server: Server | None) -> None:
+    """
+    Refuse what is no text, or is not what the server gets.
+
+    Raises:
+        ProfileError: It has bytes of value 0; or it is a template, or a part of a merge or a build.
+    """
+    if "\0" in text:
+        raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
+    if server is None or not server.templates:
+        return
+    if sign := CONTROL.search(text):
+        problem = f"is a template, for it has {sign[1]!r}: name a file that is made of it"
+        raise ProfileError(path, problem, _line(text, sign.start()))
+    if sign := CONFLICT.search(text):
+        problem = "is not merged to its end: choose a side of the conflict"
+        raise ProfileError(path, problem, _line(text, sign.start()))
+    if sign := BUILD.search(text):
+        problem = f"is what uWSGI is built by, for it has {sign[1]}: name the ini of a server"
+        raise ProfileError(path, problem, _line(text, sign.start(1)))
+
+
+def in_container(path: Path) -> bool:
+    """Return whether a Dockerfile, or the name of its folder, says that it is for one."""
+    folders = (path.absolute().parent, Path.cwd())
+    return folders[0].name == "docker" or any(
+        (folder / "Dockerfile").exists() for folder in folders
+    )
+
+
+def find(folder: Path) -> Iterator[Path]:
+    """
+    Yield the configurations in a folder, and in those below it, in the order of their paths.
+
+    Raises:
+        ProfileError: There are folders deeper in it than `DEEPEST`.
+    """
+    searched = [server for server in servers.every() if server.called]
+    waiting = [(folder, 0)]
+    while waiting:
+        here, depth = waiting.pop()
+        below, files = _inside(here)
+        if below and depth == DEEPEST:
+            problem = f"has folders more than {DEEPEST} deep in each other, so it is not searched"
+            raise ProfileError(folder, problem)
+        waiting += ((here / name, depth + 1) for name in sorted(below, reverse=True))
+        for name in sorted(files):
+            server = next((one for one in searched if re.match(one.called, name)), None)
+            if server and _is_one(path := here / name, server):
+                yield path
+
+
+def _inside(folder: Path) -> tuple[list[str], list[str]]:
+    """Return the names of the folders in a folder that are to be searched, and of its files."""
+    below: list[str] = []
+    files: list[str] = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if not _is_foreign(folder / entry.name):
+                    below.append(entry.name)
+            else:  # a link to a folder is no file, which is seen when it is opened
+                files.append(entry.name)
+    return below, files
+
+
+def _is_foreign(folder: Path) -> bool:
+    hidden = folder.name.startswith(".") or folder.name in FOREIGN
+    return hidden or (folder / "pyvenv.cfg").exists()
+
+
+def _is_one(path: Path, server: Server) -> bool:
+    """Return whether a file with such a name is a configuration; what cannot be read is none."""
+    if not path.is_file():  # a FIFO would never end
+        return False
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return server.has_options(file.read(LOOKED_AT))
+    except OSError:
+        return False
+
+
+def _located(
+    name: str, known: Known, commands: Collection[str]
+) -> tuple[Path, Known, Server | None]:
+    """Return the path of what is read, what is known then, and the server of a command."""
+    if name == "-":
+        most = max(server.largest for server in servers.every() if server.reads_command)
+        overlay = {**known.overlay, STDIN: sys.stdin.read(most + 1)}
+        return STDIN, replace(known, overlay=overlay), None
+    path = Path(name)
+    exists = os.path.exists(name)  # noqa: PTH110 - Path raises for over-long names
+    file, _, section = name.rpartition(":")
+    if not exists and os.path.isfile(file) and not file.endswith(".py"):  # noqa: PTH113 - as above
+        return Path(file), replace(known, section=section), None
+    if exists and path.is_file():
+        return path, known, None
+    if exists and path.is_dir():
+        raise ProfileError(path, "is a folder: name the file")
+    if exists:
+        problem = "is no file but a pipe, a socket or a device: write it to a file, and name that"
+        raise ProfileError(path, problem)
+    words = _words(name)
+    program = next((word for word in map(_program, words) if word in commands), None)
+    if program is None:
+        problem = _unread(words, commands) if words[1:] else _missing(file)
+        raise ProfileError(path, problem)
+    try:
+        shlex.split(name)
+    except ValueError as error:
+        raise ProfileError(name, f"this is no command: {error}") from None
+    server, path = servers.named(program), Path(program)
+    return path, replace(known, overlay={**known.overlay, path: name}), server
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a command; of what has a quote that is not closed the parts."""
+    try:
+        return shlex.split(name)
+    except ValueError:  # a quote that is not closed, or that of a name
+        return name.split()
+
+
+def _program(word: str) -> str:
+    return PurePath(word).name
+
+
+def _unread(words: Sequence[str], commands: Collection[str]) -> str:
+    """Return why words are no command that is read, and what to name instead."""
+    server = servers.of_command(words)
+    if server is None:
+        return "there is no such file"
+    form, program = server.file, server.program
+    if not form:
+        return f"is a command of {program}, whose options lab does not know"
+    file = next((word for word in words if word.endswith(PurePath(form).suffix)), None)
+    instead = f"name {file}" if file else f"write its options into a {form}, and name that"
+    names = " and ".join(f"{command}'s" for command in commands)
+    verb = "is" if len(commands) == 1 else "are"
+    return f"is a command of {program}, and only {names} {verb} read: {instead}"
+
+
+def _missing(file: str) -> str:
+    """Return what to do about a name that nothing has; *file* is what stands before a colon."""
+    if os.path.isfile(file):  # noqa: PTH113 - Path raises for over-long names
+        return f"there is no such file, and only an .ini has sections: name {file}"
+    return f"there is no file {file}" if file.endswith(".ini") else "there is no such file"
+
+
+def _text(path: Path, known: Known, server: Server | None) -> str:
+    try:
+        return known.text(path, server.largest if server else LARGEST)
+    except UnreadableError as error:
+        raise ProfileError(path, str(error), error.line) from None
+
+
+def _line(text: str, start: int) -> int:
+    """Return the number of the line in which a place of a text is."""
+    return text.count("\n", 0, start) + 1
