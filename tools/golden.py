@@ -46,7 +46,7 @@ FORMS = {
 SCREENS = ("first", "full")
 """The forms in which a terminal shows a run."""
 
-TARGETS = {".ini": "uwsgi", ".py": "gunicorn", ".sh": "granian"}
+SERVERS = {".ini": "uwsgi", ".py": "gunicorn", ".sh": "granian", "": "granian"}
 """Ending of a configuration -> its server."""
 
 WRITE = f"""
@@ -75,7 +75,7 @@ def write_examples(folder: Path) -> None:
             text = getattr(rule, kind)
             if name.endswith(".ini") and not text.startswith("["):
                 text = f"[uwsgi]\n{text}"
-            path = folder / f"{code}-{kind}" / (name if "." in name else f"{name}.sh")
+            path = folder / f"{code}-{kind}" / name
             path.parent.mkdir(parents=True)
             path.write_text(f"{text}\n", encoding="utf-8", newline="")
 
@@ -83,7 +83,7 @@ def write_examples(folder: Path) -> None:
 def configurations(folder: Path) -> Iterator[Path]:
     """Yield the configurations in *folder*, in order."""
     for path in sorted(folder.rglob("*")):
-        if path.suffix == ".ini" or path.name.endswith((".conf.py", "granian.sh")):
+        if path.suffix == ".ini" or path.name.endswith((".conf.py", "granian", "granian.sh")):
             yield path
 
 
@@ -110,8 +110,8 @@ def cases(tree: Path, folders: list[Path], forms: Collection[str] = FORMS) -> It
             where, file = path.parent, path.name
             yield f"lint/{name}.txt", where, ["lint", file]
             yield f"tune/{name}.txt", where, ["tune", "--dry-run", file]
-            for target in TARGETS.values():
-                if target != TARGETS[path.suffix]:
+            for target in ("uwsgi", "gunicorn", "granian"):
+                if target != SERVERS[path.suffix]:
                     words = ["migrate", file, "--to", target]
                     yield f"migrate/{name}.{target}.txt", where, words
 
