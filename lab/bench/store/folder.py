@@ -27,7 +27,7 @@ from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 import msgspec
 
 from lab.bench.store.encoding import builtins, decode, encode
-from lab.bench.store.flat import flat, nested
+from lab.bench.store.flat import flatten, nest
 from lab.bench.store.journal import header_problem, problems
 from lab.errors import ResultsError, ServerStartError, UsageError
 from lab.model.bounds import Count, Instant
@@ -264,7 +264,9 @@ def read_run(folder: Path) -> Run:
     version = content.get("format")
     if version != FORMAT:
         raise ResultsError(path, _refusal(version))
-    header = decode(encode(nested(content)), RunHeader, path)
+    with suppress(KeyError, TypeError, AttributeError):  # `decode` says what is damaged
+        nest(content)
+    header = decode(encode(content), RunHeader, path)
     if problem := header_problem(header.plan, header.skipped, header.environments):
         raise ResultsError(path, f"damaged: {problem}")
     arms = {(arm.name, arm.role): arm for arm in header.plan.block}
@@ -338,7 +340,7 @@ def find_run(results: Path, name: str) -> Path:
 
 def encode_header(header: RunHeader) -> bytes:
     """Return *header* as `run.json` has it, in one line."""
-    return encode(flat(builtins(header)))
+    return encode(flatten(builtins(header)))
 
 
 def encode_trial(trial: Trial) -> bytes:
