@@ -258,7 +258,7 @@ class Server:
         """Return what *service* becomes for this server."""
         return translate(service, self.program, self.write_meaning, self.write_defaults, self.words)
 
-    def write_meaning(self, translation: Translation, said: Said, column: Spelling) -> bool:
+    def write_meaning(self, translation: Translation, meaning: Said, column: Spelling) -> bool:
         """Write a meaning that takes more than one line; return whether that was done."""
         return False
 

@@ -99,9 +99,9 @@ class Granian(Server):
         """Return what a command asks for."""
         return translator.service_of(config)
 
-    def write_meaning(self, translation: Translation, said: Said, column: Spelling) -> bool:
+    def write_meaning(self, translation: Translation, meaning: Said, column: Spelling) -> bool:
         """Write a meaning that takes more than one word of its command."""
-        return translator.special(translation, said, column)
+        return translator.special(translation, meaning, column)
 
     def write_defaults(self, translation: Translation) -> None:
         """Write where it listens: at one address, by HTTP."""

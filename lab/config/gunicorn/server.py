@@ -134,9 +134,9 @@ class Gunicorn(Server):
         """Return what a configuration asks for."""
         return translator.service_of(config)
 
-    def write_meaning(self, translation: Translation, said: Said, column: Spelling) -> bool:
+    def write_meaning(self, translation: Translation, meaning: Said, column: Spelling) -> bool:
         """Write a meaning that takes more than one setting."""
-        return translator.special(translation, said, column)
+        return translator.special(translation, meaning, column)
 
     def write_defaults(self, translation: Translation) -> None:
         """Write where it listens, and that no request is ended where none was ended."""

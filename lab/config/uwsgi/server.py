@@ -152,9 +152,9 @@ class Uwsgi(Server):
         """Return what a configuration asks for."""
         return translator.service_of(config)
 
-    def write_meaning(self, translation: Translation, said: Said, column: Spelling) -> bool:
+    def write_meaning(self, translation: Translation, meaning: Said, column: Spelling) -> bool:
         """Write a meaning that takes more than one line of an ini."""
-        return translator.special(translation, said, column)
+        return translator.special(translation, meaning, column)
 
     def write_defaults(self, translation: Translation) -> None:
         """Write what is the default of other servers, such as a master and room for headers."""

@@ -25,7 +25,7 @@ def _direct(config: Config, value: str) -> Iterator[Step]:
     if value == KEPT:
         yield Put("http-keepalive", "1")
         return
-    yield from without_router(each.option for each in config.settings)
+    yield from without_router(setting.option for setting in config.settings)
     # A client that is not told would use the connection again.
     yield Put("add-header", "Connection: close")
 
@@ -33,7 +33,8 @@ def _direct(config: Config, value: str) -> Iterator[Step]:
 def without_router(options: Iterable[str]) -> Iterator[Step]:
     """Yield how uWSGI's workers speak HTTP in place of its router, by the options written."""
     yield Rename("http", DIRECT)
-    yield from (Drop(each) for each in dict.fromkeys(options) if each != "http" and of_router(each))
+    others = (option for option in dict.fromkeys(options) if option != "http")
+    yield from (Drop(option) for option in others if of_router(option))
 
 
 def _processes(config: Config, value: str) -> Iterator[Step]:
@@ -45,7 +46,7 @@ def _processes(config: Config, value: str) -> Iterator[Step]:
 
 def _failures_alone(_config: Config, _value: str) -> Iterator[Step]:
     """Yield how uWSGI logs failures alone."""
-    yield from (Put(each, YES) for each in ("disable-logging", "log-4xx", "log-5xx"))
+    yield from (Put(option, YES) for option in ("disable-logging", "log-4xx", "log-5xx"))
 
 
 def _gevent(config: Config, value: str) -> Iterator[Step]:

@@ -142,7 +142,7 @@ def senses() -> Mapping[str, Sense]:
 
 
 def _sense(key: str, said: Mapping[str, Any]) -> Sense:
-    columns = {each: _column(column) for each, column in _columns("senses", key).items()}
+    columns = {program: _column(column) for program, column in _columns("senses", key).items()}
     return Sense(key, said["means"], said["kind"], columns)
 
 
