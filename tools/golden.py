@@ -108,7 +108,7 @@ def cases(tree: Path, folders: list[Path], forms: Collection[str] = FORMS) -> It
         for path in configurations(folder):
             name = str(path.relative_to(folder)).replace("/", "~")
             where, file = path.parent, path.name
-            yield f"lint/{name}.txt", where, ["lint", file]
+            yield f"lint/{name}.txt", where, ["lint", "--all", file]
             yield f"tune/{name}.txt", where, ["tune", "--dry-run", file]
             for target in ("uwsgi", "gunicorn", "granian"):
                 if target != SERVERS[path.suffix]:
