@@ -20,7 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.cli.lint.formats import Found, once
+from lab.cli.lint.formats import LocatedFlaw, once
 from lab.config.configuration import Known
 from lab.errors import FileError
 from lab.lint.lint import lint
@@ -31,7 +31,7 @@ BAD = ("FALSE", "true-wrong-advice")
 NOT_JUDGED = "not judged"
 
 
-def found_in(folder: Path) -> Iterator[tuple[str, list[Found] | str]]:
+def found_in(folder: Path) -> Iterator[tuple[str, list[LocatedFlaw] | str]]:
     """Yield each file with what is found in it by default, or why it is not read."""
     known = Known(confined=(folder,))
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
@@ -41,12 +41,12 @@ def found_in(folder: Path) -> Iterator[tuple[str, list[Found] | str]]:
         except FileError as error:
             yield name, str(error)
         else:
-            every = (Found(each, linted.line(each)) for each in linted.flaws)
+            every = (LocatedFlaw(each, linted.line(each)) for each in linted.flaws)
             counted = (each for each in every if each.counts)
             yield name, once(sorted(counted, key=lambda each: each.order))
 
 
-def verdict_of(found: Found, rows: list[dict[str, str]]) -> str:
+def verdict_of(found: LocatedFlaw, rows: list[dict[str, str]]) -> str:
     """
     Return what was said of a finding; of several of its rule in the file, what was said of most.
 

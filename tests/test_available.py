@@ -10,11 +10,11 @@ import pytest
 from lab.bench.profiles import find
 from lab.bench.trials.announcement import announcement
 from lab.bench.trials.available import available, look, look_at_all
-from lab.bench.trials.conduct import Options, prepare
+from lab.bench.trials.conduct import Measurement, prepare
 from lab.bench.trials.plan import app_of, arm_of
 from lab.bench.workloads import read, workload
 from lab.cli.options.execution import application
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.errors import UsageError
 from lab.model.plan import Load
 from lab.model.request import Expectation
@@ -74,7 +74,7 @@ def test_each_arm_asks_what_its_profile_serves():
 def test_a_pair_that_cannot_be_is_skipped_and_told(peer):
     """The others are compared; the run stores the reason, and says it before it starts."""
     path = peer("loop", 'interface = ["tornado"]')
-    prepared = prepare(Options(profiles=("tuned", path), seed=1), FIB)
+    prepared = prepare(Measurement(profiles=("tuned", path), seed=1), FIB)
     assert [each.name for each in prepared.plan.profiles] == ["tuned"]
     assert prepared.skipped == {"loop": "serves Tornado applications; fib has none"}
     assert "skipped: loop serves Tornado applications; fib has none" in announcement(prepared)
@@ -150,14 +150,14 @@ def test_the_version_of_a_server_is_the_first_line_that_it_says(peer):
 def test_the_run_stores_the_versions_of_its_peers(peer):
     """In its environment; those that are in one of two runs alone are no difference."""
     path = peer("a", 'version = ["{python}", "-c", "print(1.5)"]')
-    prepared = prepare(Options(profiles=("tuned", path), seed=1), read("hello").workload)
+    prepared = prepare(Measurement(profiles=("tuned", path), seed=1), read("hello").workload)
     assert prepared.versions == {"a": "1.5"}
 
 
 def test_the_seed_of_a_run_is_that_of_its_mix():
     """Of every arm, so that `--seed` repeats the order of the requests, too."""
-    mix = application(Asked(profiles=("tuned",), path=("/1", "/2")))
-    plan = prepare(Options(profiles=("tuned",), seed=5, pin=False), mix).plan
+    mix = application(Job(profiles=("tuned",), path=("/1", "/2")))
+    plan = prepare(Measurement(profiles=("tuned",), seed=5, pin=False), mix).plan
     assert (plan.seed, {arm.workload.seed for arm in plan.arms}) == (5, {5})
 
 

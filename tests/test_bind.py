@@ -10,10 +10,10 @@ import pytest
 from lab.bench import profiles
 from lab.bench.trials import hosts
 from lab.bench.trials.announcement import announcement
-from lab.bench.trials.conduct import Options, prepare
+from lab.bench.trials.conduct import Measurement, prepare
 from lab.bench.workloads import workload
 from lab.cli.options.execution import application
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.errors import ProfileError, UsageError
 from lab.model.runtime import LOOPBACK
 from tests.kit.lab_process import ROOT, SMALL, compare, run, trials
@@ -59,7 +59,7 @@ def test_a_profile_that_would_listen_on_loopback_anyway_is_refused(tmp_path):
 def test_what_is_no_address_is_refused(text):
     """Workers on other hosts are told one address, so it has to be one."""
     with pytest.raises(UsageError, match="write one IPv4 address of this machine"):
-        application(Asked(bind=text))
+        application(Job(bind=text))
 
 
 @pytest.mark.parametrize(
@@ -80,15 +80,15 @@ def test_no_address_at_all_is_refused(tmp_path, command, said):
 def test_an_address_of_another_machine_is_refused():
     """With what the kernel says to it, and how to see those that there are."""
     with pytest.raises(UsageError, match=r"--bind 192\.0\.2\.1: Cannot assign requested"):
-        application(Asked(bind="192.0.2.1"))
+        application(Job(bind="192.0.2.1"))
 
 
 @pytest.mark.parametrize(("bind", "warned"), [("127.0.0.2", False), ("192.0.2.1", True)])
 def test_who_can_be_reached_from_the_network_is_warned(monkeypatch, bind, warned):
     """In a line before the first trial."""
     monkeypatch.setattr("lab.cli.options.execution.own_address", str)
-    asked = application(Asked(bind=bind))
-    lines = list(announcement(prepare(Options(profiles=("tuned",), pin=False), asked)))
+    asked = application(Job(bind=bind))
+    lines = list(announcement(prepare(Measurement(profiles=("tuned",), pin=False), asked)))
     said = f"warning: the servers of this run can be reached from the network, at {bind}"
     assert (said in lines) is warned
 

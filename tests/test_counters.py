@@ -12,7 +12,7 @@ from lab.bench.profiles import backing, resolve
 from lab.bench.servers import adapter
 from lab.bench.servers.fetch import fetch
 from lab.bench.trials import counter_runs
-from lab.bench.trials.available import Installed
+from lab.bench.trials.available import Installation
 from lab.bench.trials.counter_runs import BY_CAUSE, MOST, changed, plan_counters, render
 from lab.bench.workloads import workload
 from lab.config.difference import Difference, difference
@@ -253,7 +253,7 @@ def installed(monkeypatch):
     missing = {}
 
     def look(name, _runtime):
-        return Installed(profiles.described(name), missing.get(name))
+        return Installation(profiles.described(name), missing.get(name))
 
     monkeypatch.setattr(counter_runs, "look", look)
     return missing

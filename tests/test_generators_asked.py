@@ -7,7 +7,7 @@ import os
 import pytest
 
 from lab.bench.trials.announcement import announcement
-from lab.bench.trials.conduct import Prepared
+from lab.bench.trials.conduct import PreparedRun
 from lab.bench.trials.cores import count_generators
 from lab.errors import UsageError
 from tests.kit.lab_process import SMALL, compare, header, trials
@@ -49,7 +49,7 @@ def test_as_many_as_there_is_room_for_are_taken(wanted, connections):
 )
 def test_who_runs_where_is_said_before_the_run(cores, generators, said):
     """The server's CPUs, and those of each process that makes the load."""
-    assert said in announcement(Prepared(plan("a"), {}, 10.0, cores, generators))
+    assert said in announcement(PreparedRun(plan("a"), {}, 10.0, cores, generators))
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 
 from lab.analysis.thresholds import parse
 from lab.cli.commands import cli
-from lab.cli.types import Parsed
+from lab.cli.types import ParsedType
 from lab.errors import UsageError
 from lab.model.wording import Number, seconds, share, size
 from tests.kit import in_process
@@ -156,4 +156,4 @@ def test_a_number_keeps_its_kind():
     assert repr([Number(1, 10, whole=True)("7"), Number(0, 10)("7"), Number(0, 1)(".5")]) == (
         "[7, 7.0, 0.5]"
     )
-    assert Parsed(Number(0, 1)).convert(None, None, None) is None
+    assert ParsedType(Number(0, 1)).convert(None, None, None) is None

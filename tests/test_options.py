@@ -12,7 +12,7 @@ import pytest
 
 from lab.bench import profiles
 from lab.cli.options.execution import application, understand
-from lab.cli.options.table import OPTIONS, Asked
+from lab.cli.options.table import OPTIONS, Job
 from lab.cli.run.command import run_command
 from lab.errors import UsageError
 from tests.kit.golden import check_golden
@@ -140,7 +140,7 @@ def test_what_is_typed_after_locust(locust, case):
 
 def test_nothing_typed_after_locust_asks_for_what_the_lab_does(locust):
     """But for the ladder's profiles, which the form shows; and Locust's processes make the load."""
-    said = beyond(locust["default"], json.loads(json.dumps(asdict(Asked()), default=str)))
+    said = beyond(locust["default"], json.loads(json.dumps(asdict(Job()), default=str)))
     assert list(said) == ["profiles", "generators"]
 
 
@@ -172,10 +172,10 @@ def test_a_word_that_is_no_value_is_refused_by_locust_at_once(locust):
 
 def test_quick_gives_way_to_what_is_said():
     """Each size for itself; and it confirms no cause unless that is asked for."""
-    sizes = understand(Asked(quick=True, blocks=2)).options.sizes
+    sizes = understand(Job(quick=True, blocks=2)).options.sizes
     assert (sizes.blocks, sizes.window) == (2, 1.5)
-    assert not understand(Asked(quick=True)).options.confirm
-    assert understand(Asked(quick=True, confirm=True)).options.confirm
+    assert not understand(Job(quick=True)).options.confirm
+    assert understand(Job(quick=True, confirm=True)).options.confirm
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_quick_gives_way_to_what_is_said():
 )
 def test_the_whole_ladder_takes_minutes_and_a_few_profiles_take_blocks(asked, minutes):
     """Unless something else is said; so that `make compare` is over in a quarter of an hour."""
-    assert understand(Asked(**asked)).options.minutes == minutes
+    assert understand(Job(**asked)).options.minutes == minutes
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_the_whole_ladder_takes_minutes_and_a_few_profiles_take_blocks(asked, mi
 def test_options_that_contradict_each_other_are_refused(asked, words):
     """In a line that says what to do, whichever door they came through."""
     with pytest.raises(UsageError, match=words):
-        understand(Asked(**asked))
+        understand(Job(**asked))
 
 
 @pytest.mark.parametrize("given", [{"status": 200}, {"check": "x"}, {"chdir": Path()}])
@@ -222,14 +222,14 @@ def test_what_describes_an_application_goes_with_one(given):
     """Even where it says what is so anyway."""
     (name,) = given
     with pytest.raises(UsageError, match=f"--{name} .* goes with --app"):
-        application(Asked(**given))
+        application(Job(**given))
 
 
 @pytest.mark.parametrize("said", [{"header": ["A: b"]}, {"path": ["/9", "/10"]}])
 def test_what_only_the_engine_asks_is_refused_to_others(said):
     """They make a GET of one target."""
     with pytest.raises(UsageError, match="fasthttp makes one GET; methods, headers, bodies and se"):
-        application(Asked(client="fasthttp", **said))
+        application(Job(client="fasthttp", **said))
 
 
 @pytest.fixture
@@ -245,7 +245,7 @@ def slow(tmp_path, monkeypatch):
 
 def sizes_and_load(**asked):
     """Return connections, whether they are kept, the window and the warm-up."""
-    options = understand(Asked(**asked)).options
+    options = understand(Job(**asked)).options
     load, sizes = options.load, options.sizes
     return load.connections, load.keepalive, sizes.window, sizes.warmup
 
@@ -274,11 +274,11 @@ def test_a_workload_has_its_own_load_where_nobody_says_otherwise(asked, expected
 @pytest.mark.usefixtures("slow")
 def test_long_trials_of_a_workload_are_counted_in_blocks():
     """As those that are asked for are: in minutes the first look would not be reached."""
-    assert understand(Asked(window=5.0)).options.minutes == 15
-    assert understand(Asked(window=8.0)).options.minutes is None
-    assert understand(Asked(workload="slow")).options.minutes is None
-    assert understand(Asked(workload="slow", quick=True)).options.minutes is None
-    assert understand(Asked()).options.minutes == 15
+    assert understand(Job(window=5.0)).options.minutes == 15
+    assert understand(Job(window=8.0)).options.minutes is None
+    assert understand(Job(workload="slow")).options.minutes is None
+    assert understand(Job(workload="slow", quick=True)).options.minutes is None
+    assert understand(Job()).options.minutes == 15
 
 
 @pytest.mark.usefixtures("slow")
@@ -286,14 +286,14 @@ def test_long_trials_of_a_workload_are_counted_in_blocks():
 def test_the_load_of_an_article_needs_one(asked):
     """An application of the user's has none, nor has every workload."""
     with pytest.raises(UsageError, match=r"--load article: no article loads (a:b|fib); say"):
-        understand(Asked(load="article", **asked))
+        understand(Job(load="article", **asked))
 
 
 @pytest.mark.parametrize("asked", [{}, {"workload": "hello"}, {"app": "a:b"}])
 def test_the_walkthroughs_load_is_that_of_fibs_article(asked):
     """`ab -c 500 -n 5000 -s 90`, whatever is asked."""
-    load = understand(Asked(load="walkthrough", **asked)).options.load
-    assert load == understand(Asked(load="article")).options.load
+    load = understand(Job(load="walkthrough", **asked)).options.load
+    assert load == understand(Job(load="article")).options.load
     assert (load.connections, load.requests, load.keepalive, load.timeout) == (500, 5000, False, 90)
 
 
@@ -302,5 +302,5 @@ def test_what_only_the_engine_speaks_is_refused_to_others(client):
     """Whichever door it came through, before anything starts."""
     (name,) = client.values()
     with pytest.raises(UsageError, match=f"{name} speaks http over tcp; echo-unix-1k is echo"):
-        understand(Asked(workload="echo-unix-1k", load="article", **client))
-    assert understand(Asked(workload="echo-unix-1k")).options.load.connections == 10
+        understand(Job(workload="echo-unix-1k", load="article", **client))
+    assert understand(Job(workload="echo-unix-1k")).options.load.connections == 10

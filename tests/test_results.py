@@ -13,8 +13,8 @@ from lab.bench.store.environment import digest
 from lab.bench.store.folder import FORMAT, RunHeader, RunWriter, encode_header, find_run, read_run
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model.plan import Role
-from lab.model.profile import Own, Peer
-from lab.model.runtime import Altered
+from lab.model.profile import Peer, PrivateCopy
+from lab.model.runtime import Alteration
 from tests.kit import builders as make
 
 STORED = sorted(path.parent for path in Path(__file__).parents[1].glob("docs/runs/*/run.json"))
@@ -51,7 +51,7 @@ def test_what_is_written_is_read_back_equal(writer, header):
 
 PARTS = {
     "peer": Peer(commands=(("gunicorn", "{app}"),), fill=("a.py",), counters=(("gil", "b"),)),
-    "own": Own(Path("/srv"), (Altered("bind", ":80", "a free port"),)),
+    "own": PrivateCopy(Path("/srv"), (Alteration("bind", ":80", "a free port"),)),
 }
 
 

@@ -22,7 +22,7 @@ from lab.bench.trials.sweep import Sweep, parse_sweep
 from lab.bench.workloads import workload
 from lab.bench.workloads.question import Question
 from lab.cli.options.execution import application, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.report import report_command
 from lab.cli.run.command import run_command
 from lab.config.scale import scaled
@@ -474,7 +474,7 @@ def test_a_value_that_an_interruption_left_without_a_trial_is_said():
 def test_a_sweep_of_one_value_is_the_run_without_one(swept_by, said):
     """Field by field: options, and the plan with its arms, times, looks and cores."""
     one, other = (
-        Asked(profiles=("tuned",), seed=1, pin=False, **words) for words in (swept_by, said)
+        Job(profiles=("tuned",), seed=1, pin=False, **words) for words in (swept_by, said)
     )
     understood = [understand(each) for each in (one, other)]
     same = [

@@ -19,7 +19,7 @@ from lab.bench import profiles
 from lab.bench.profiles import described
 from lab.bench.servers import readiness
 from lab.bench.servers.last_words import reason
-from lab.model.profile import Own
+from lab.model.profile import PrivateCopy
 from studies.selftest.cases import PLANTED
 from tests.kit import in_process
 from tests.kit.lab_process import BIN, ROOT, SMALL, environment, run
@@ -298,7 +298,11 @@ def test_the_warning_stands_before_a_stress_test_as_well(lab):
 def test_no_profile_of_this_project_is_warned_of():
     """Nor a planted one: a false alarm costs the trust in all others."""
     inis = [*ROOT.glob("profiles/*.ini"), *PLANTED.glob("*.ini")]
-    own = [replace(described(str(each)), own=Own()) for each in inis if each.stem != "production"]
+    own = [
+        replace(described(str(each)), own=PrivateCopy())
+        for each in inis
+        if each.stem != "production"
+    ]
     assert len(own) > 30
     assert [line for profile in own for line in profiles.warnings(profile)] == []
 

@@ -17,7 +17,7 @@ from lab.bench.trials.plan import OVERHEAD
 from lab.cli.ab.noise import lines
 from lab.cli.options.decorators import each_of
 from lab.cli.options.execution import understand
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.run.comparison import made
 from lab.cli.types import duration
 from lab.errors import UsageError
@@ -68,7 +68,7 @@ def _noise(profile: str, seconds: float, *, as_json: bool, **sizes: Any) -> int:
     least = least_minutes(2 * (window + warmup + OVERHEAD))
     if seconds < least * 60:
         raise UsageError(f"--noise {seconds:g}s: at least {least}m, which are six blocks")
-    asked = Asked(profiles=(profile,), minutes=seconds / 60, confirm=False, **sizes)
+    asked = Job(profiles=(profile,), minutes=seconds / 60, confirm=False, **sizes)
     outcome = made(asked, understand(asked))
     (summary,) = outcome.conclusion.summaries
     found = sensitivity(summary)

@@ -12,7 +12,7 @@ from lab.bench.machine import project
 from lab.bench.profiles.backing import find, missing, read
 from lab.bench.store.effects import effects
 from lab.bench.store.encoding import encode
-from lab.bench.trials.available import Installed, look_at_all, version_number
+from lab.bench.trials.available import Installation, look_at_all, version_number
 from lab.errors import WorkloadError
 from lab.model.comparison import Estimate
 from lab.model.numbers import centre
@@ -103,9 +103,9 @@ def _say_table(
             say("\n".join(wrap(last, width, initial_indent=" " * 6, subsequent_indent=" " * 6)))
 
 
-def _grouped(found: Sequence[Installed], ladder: Sequence[str]) -> dict[str, list[Installed]]:
+def _grouped(found: Sequence[Installation], ladder: Sequence[str]) -> dict[str, list[Installation]]:
     """Return the profiles by what they are for, in the order in which they come."""
-    groups: dict[str, list[Installed]] = {t: [] for t in (LADDER, LINES, VARIATIONS, PEERS)}
+    groups: dict[str, list[Installation]] = {t: [] for t in (LADDER, LINES, VARIATIONS, PEERS)}
     for each in found:
         if each.profile.name in ladder:
             groups[LADDER].append(each)
@@ -118,7 +118,7 @@ def _grouped(found: Sequence[Installed], ladder: Sequence[str]) -> dict[str, lis
 
 
 def _rows(
-    group: Sequence[Installed], ladder: Sequence[str], measured: Mapping[str, Estimate]
+    group: Sequence[Installation], ladder: Sequence[str], measured: Mapping[str, Estimate]
 ) -> Iterator[tuple[str, ...]]:
     """Yield of each profile: name and against, effect, version, and what it changes."""
     for each in group:

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from lab.cli.types import Parsed
+from lab.cli.types import ParsedType
 from lab.errors import FileError, UsageError
 from lab.model.wording import in_a_line
 
@@ -31,7 +31,7 @@ def _output(text: str) -> Path:
     return file
 
 
-OUTPUT = Parsed(_output, "file")
+OUTPUT = ParsedType(_output, "file")
 """The type of an option that names a file to write."""
 
 

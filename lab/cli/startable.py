@@ -13,15 +13,15 @@ from pathlib import Path
 from lab.bench.machine import temporary
 from lab.bench.machine.runtime import runtime_of
 from lab.bench.trials.available import look
-from lab.cli.migrate.migration import Migrated
+from lab.cli.migrate.migration import Migration
 from lab.cli.options.execution import application
 from lab.cli.options.runtime import SET_BY_THE_LAB
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.config.command import is_command
 from lab.errors import ProfileError
 
 
-def startable(found: Migrated, name: str, asked: Asked, folder: Path) -> Asked:
+def startable(found: Migration, name: str, asked: Job, folder: Path) -> Job:
     """
     Return what is asked of the new configuration alone, which is its profile.
 
@@ -52,7 +52,7 @@ def startable(found: Migrated, name: str, asked: Asked, folder: Path) -> Asked:
 
 
 def _command(
-    script: str, name: str, asked: Asked, variables: Mapping[str, str]
+    script: str, name: str, asked: Job, variables: Mapping[str, str]
 ) -> tuple[tuple[str, ...], str]:
     """Return the variables and the command that a script prints."""
     done = subprocess.run(
@@ -72,7 +72,7 @@ def _command(
     return tuple(told), shlex.join([*command[:-1], "{app}"] if asked.app else command)
 
 
-def folder_of(name: str, asked: Asked) -> Path:
+def folder_of(name: str, asked: Job) -> Path:
     """Return the folder that a configuration and what it becomes are started in."""
     if asked.cwd is not None:
         return asked.cwd

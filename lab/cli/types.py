@@ -11,7 +11,7 @@ import click
 from lab.model.wording import Number, seconds
 
 
-class Parsed(click.ParamType[Any]):
+class ParsedType(click.ParamType[Any]):
     """What a function makes of a text; its ValueError says what to write instead."""
 
     def __init__(self, parse: Callable[[str], Any], name: str = "text") -> None:
@@ -28,17 +28,17 @@ class Parsed(click.ParamType[Any]):
             self.fail(str(error), param, ctx)
 
 
-def number(least: float, most: float) -> Parsed:
+def number(least: float, most: float) -> ParsedType:
     """Return the type of a number between two bounds."""
-    return Parsed(Number(least, most), "number")
+    return ParsedType(Number(least, most), "number")
 
 
-def whole_number(least: int, most: int) -> Parsed:
+def whole_number(least: int, most: int) -> ParsedType:
     """Return the type of a whole number between two bounds."""
-    return Parsed(Number(least, most, whole=True), "integer")
+    return ParsedType(Number(least, most, whole=True), "integer")
 
 
-duration = Parsed(seconds, "duration")
+duration = ParsedType(seconds, "duration")
 
 
 def filled(text: str) -> str:
@@ -50,5 +50,5 @@ def filled(text: str) -> str:
     return text
 
 
-NAME = Parsed(filled)
+NAME = ParsedType(filled)
 """The type of an argument that names a file, a profile, a run or a revision."""

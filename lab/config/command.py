@@ -14,8 +14,8 @@ from lab.config import servers
 from lab.config.private import FREE_PORT, LOG, PID, STATSD, started_by
 from lab.errors import ProfileError
 from lab.model.digest import digest_of
-from lab.model.profile import Own, Profile
-from lab.model.runtime import Altered
+from lab.model.profile import PrivateCopy, Profile
+from lab.model.runtime import Alteration
 
 FILES = {
     "--pid": PID,
@@ -63,7 +63,7 @@ def profile_of(text: str) -> Profile:
     at += 2 * (words[at + 1 : at + 2] == ["-m"])
     program = Path(words[at]).name if at < len(words) else ""
     server = servers.named(program)
-    altered: list[Altered] = []
+    altered: list[Alteration] = []
     if not any("{port}" in word or "{address}" in word for word in words):
         if server is None or not server.listen:
             form = Path(server.file).suffix[1:] if server else ""
@@ -81,7 +81,7 @@ def profile_of(text: str) -> Profile:
     options = tuple(("app", app) for app in apps[-1:])
     made = started_by(name, here / name, tuple(words), options)
     version = (words[0], "--version") if at == 0 and server and server.listen else ()
-    return replace(made, summary=text, version=version, own=Own(here, tuple(altered)))
+    return replace(made, summary=text, version=version, own=PrivateCopy(here, tuple(altered)))
 
 
 def _name(words: str) -> str:
@@ -104,7 +104,7 @@ def _check_served(text: str, words: Sequence[str], takes_no_value: Callable[[str
 
 def _listening(
     words: list[str], at: int, listens: tuple[str, ...]
-) -> tuple[list[str], list[Altered]]:
+) -> tuple[list[str], list[Alteration]]:
     """Return a command, whose program stands *at*, at an address of the lab's in place of its."""
     places = {*PLACES, *(word for word in listens if word.startswith("-"))}
     kept, altered = words[: at + 1] + list(listens), []
@@ -118,7 +118,7 @@ def _listening(
         if option in FILES and value == "-":  # it costs what it costs in production
             kept += [option, value]
         elif option in FILES:
-            altered.append(Altered(option, value, None, FILES[option]))
+            altered.append(Alteration(option, value, None, FILES[option]))
         else:
-            altered.append(Altered(option, value, FREE_PORT))
+            altered.append(Alteration(option, value, FREE_PORT))
     return kept, altered

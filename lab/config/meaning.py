@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
-class Computed(str):
+class ComputedValue(str):
     """
     What stands in a file in place of a value that only its server knows.
 

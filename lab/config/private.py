@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from lab.model.digest import digest_of
-from lab.model.profile import Own, Peer, Profile
+from lab.model.profile import Peer, PrivateCopy, Profile
 from lab.model.runtime import OWN
 
 FREE_PORT, PRIVATE_SOCKET = "a free port", "a private UNIX socket"
@@ -42,5 +42,5 @@ def started_by(
         digest=digest_of(told_so),
         interfaces=(OWN, "wsgi"),
         peer=Peer(commands=(words,)),
-        own=Own(path.parent),
+        own=PrivateCopy(path.parent),
     )

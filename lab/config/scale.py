@@ -21,7 +21,7 @@ from lab.config.moves.move import MOST_WORKERS
 from lab.config.server import Server
 from lab.errors import UsageError
 from lab.model.digest import digest_of
-from lab.model.profile import Own, Profile
+from lab.model.profile import PrivateCopy, Profile
 
 
 def scaled(profile: Profile, quantity: str, number: int) -> Profile:
@@ -35,7 +35,7 @@ def scaled(profile: Profile, quantity: str, number: int) -> Profile:
         raise UsageError(f"--sweep {quantity}={number}: between 1 and {MOST_WORKERS}")
     if (why := _fixed(profile, quantity)) is not None:
         raise UsageError(f"--sweep {quantity}: {profile.name} {why}")
-    own = profile.own or Own()
+    own = profile.own or PrivateCopy()
     if not profile.commands:
         options = servers.of(profile).with_options(profile.options, quantity, number)
         return replace(profile, own=own, options=options, digest=digest_of(options))

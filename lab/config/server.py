@@ -18,7 +18,7 @@ from lab.config.interface import ASGI, WSGI
 from lab.config.meaning import Settings
 from lab.config.steps import Step
 from lab.config.vocabulary.senses import Spelling
-from lab.config.vocabulary.service import Said, Service
+from lab.config.vocabulary.service import SenseSetting, Service
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning, is_writable, plain
 from lab.config.vocabulary.translation import Note, Translation, Words, translate
 from lab.model.profile import Profile
@@ -258,7 +258,9 @@ class Server:
         """Return what *service* becomes for this server."""
         return translate(service, self.program, self.write_meaning, self.write_defaults, self.words)
 
-    def write_meaning(self, translation: Translation, meaning: Said, column: Spelling) -> bool:
+    def write_meaning(
+        self, translation: Translation, meaning: SenseSetting, column: Spelling
+    ) -> bool:
         """Write a meaning that takes more than one line; return whether that was done."""
         return False
 

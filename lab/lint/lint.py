@@ -40,7 +40,7 @@ NO_FILES = frozenset({STDIN, *map(Path, COMMANDS)})
 
 
 @dataclass(frozen=True, slots=True)
-class Linted:
+class LintResult:
     """A configuration, and what is wrong with it."""
 
     config: Config
@@ -82,7 +82,7 @@ def lint(
     ignore: tuple[str, ...] = (),
     fixes: str = "",
     container: bool | None = None,
-) -> Linted:
+) -> LintResult:
     """
     Return what is wrong with a configuration.
 
@@ -110,7 +110,7 @@ def lint(
         config, flaws = mended, judged(mended, chosen)
     after = config.texts
     changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
-    return Linted(config, flaws, changed)
+    return LintResult(config, flaws, changed)
 
 
 def linted(
@@ -119,7 +119,7 @@ def linted(
     *,
     select: tuple[str, ...] = (),
     ignore: tuple[str, ...] = (),
-) -> Linted:
+) -> LintResult:
     """
     Return the same of a configuration that has been read and judged.
 
@@ -135,7 +135,7 @@ def linted(
     path = config.file
     check_text(path, config.texts[path], servers.of_file(path))
     chosen = _with_project(path, Chosen(select, ignore))
-    return Linted(config, judged(config, chosen, every=every), {})
+    return LintResult(config, judged(config, chosen, every=every), {})
 
 
 def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: bool) -> Config:

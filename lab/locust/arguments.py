@@ -25,7 +25,7 @@ from lab.bench.trials.available import available
 from lab.bench.trials.rates import check_units
 from lab.cli.options.execution import application, understand
 from lab.cli.options.option import Kind, Option
-from lab.cli.options.table import OPTIONS, Asked
+from lab.cli.options.table import OPTIONS, Job
 from lab.errors import UsageError
 from lab.locust.running import running_server
 
@@ -164,7 +164,7 @@ def _checked(option: Option) -> Callable[[str], str]:
     return check
 
 
-def given(parsed: argparse.Namespace, connections: int | None) -> Asked:
+def given(parsed: argparse.Namespace, connections: int | None) -> Job:
     """
     Return what was asked for.
 
@@ -183,7 +183,7 @@ def given(parsed: argparse.Namespace, connections: int | None) -> Asked:
     said = {name: value for name, value in values.items() if value is not None}
     names = tuple(parsed.profiles)
     # What makes the load is Locust's processes, however many CPUs there are for more.
-    return Asked(profiles=names, connections=connections or None, generators=1, **said)
+    return Job(profiles=names, connections=connections or None, generators=1, **said)
 
 
 def _value(name: str, option: Option, value: Any) -> Any:
@@ -282,7 +282,7 @@ def refuse_form(parsed: argparse.Namespace, host: str | None) -> None:
         running_server(host, given(parsed, None))
 
 
-def _refuse_for_running_server(asked: Asked) -> None:
+def _refuse_for_running_server(asked: Job) -> None:
     for name in STARTED:
         if getattr(asked, name):
             option = OPTIONS[name].name

@@ -19,7 +19,7 @@ from lab.analysis.conclusion import Conclusion
 from lab.analysis.points import summaries
 from lab.analysis.summary import Row, Step, Summary
 from lab.analysis.sweep import conclude_run
-from lab.bench.trials.conduct import Outcome, Prepared
+from lab.bench.trials.conduct import Outcome, PreparedRun
 from lab.bench.trials.plan import named
 from lab.bench.trials.progress import Course
 from lab.model.comparison import Comparison, Departure
@@ -89,7 +89,7 @@ class Lookout(Generic[T]):
 class Live:
     """One comparison, which is told what `lab.bench.trials.runner.Observer` is told."""
 
-    def __init__(self, prepared: Prepared, command: Sequence[str], generator: str) -> None:
+    def __init__(self, prepared: PreparedRun, command: Sequence[str], generator: str) -> None:
         """
         Begin with no trial.
 

@@ -11,7 +11,7 @@ from lab.bench.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.bench.servers.readiness import describe, satisfies
 from lab.bench.trials.replies import REPLIES, settled
 from lab.cli.options.execution import of_running_server
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.errors import UsageError
 from lab.model.protocols import Endpoint
 from lab.model.request import HOST, Request
@@ -21,7 +21,7 @@ PATH = "/9000"
 """What is asked for where nothing else is said."""
 
 
-def running_server(host: str, asked: Asked) -> tuple[Endpoint, Workload]:
+def running_server(host: str, asked: Job) -> tuple[Endpoint, Workload]:
     """
     Return where *host* answers, and what is asked of it: its first replies, or a pattern in each.
 

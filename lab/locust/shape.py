@@ -22,10 +22,10 @@ from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 
 from lab.bench.trials.announcement import varying
-from lab.bench.trials.conduct import Options, Outcome, Prepared, conduct
+from lab.bench.trials.conduct import Measurement, Outcome, PreparedRun, conduct
 from lab.bench.trials.rates import Rate
-from lab.cli.options.execution import Understood, carry_out, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.execution import CheckedJob, carry_out, understand
+from lab.cli.options.table import Job
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
@@ -142,7 +142,7 @@ class ComparisonShape(LoadTestShape):
                 )
             self.generator.watch(0.02)
 
-    def _compare(self, asked: Asked, understood: Understood) -> None:
+    def _compare(self, asked: Job, understood: CheckedJob) -> None:
         environment = self._environment
         # What Locust exits with if it is stopped before the comparison ends.
         environment.process_exit_code = Interrupted.exit_code
@@ -155,7 +155,7 @@ class ComparisonShape(LoadTestShape):
             log.info("%s", line)
         log.info("next come Locust's own statistics, of all trials: what counts the report says")
 
-    def _warn_of_master(self, asked: Asked) -> None:
+    def _warn_of_master(self, asked: Job) -> None:
         """Say who reaches Locust's master, of which `--bind` says nothing."""
         anywhere = getattr(self.runner, "master_bind_host", "") in ("*", "0.0.0.0")
         if asked.bind is not None and anywhere:
@@ -166,7 +166,7 @@ class ComparisonShape(LoadTestShape):
                 LOOPBACK if self._environment.parsed_options.processes else asked.bind,
             )
 
-    def _conduct(self, prepared: Prepared, options: Options) -> Outcome:
+    def _conduct(self, prepared: PreparedRun, options: Measurement) -> Outcome:
         """Run one plan, and show it in Locust's statistics and in the web UI."""
         environment = self._environment
         environment.stats.clear_all()
@@ -188,7 +188,7 @@ class ComparisonShape(LoadTestShape):
             live.ended(outcome)
         return outcome
 
-    def _load_running_server(self, asked: Asked, understood: Understood) -> None:
+    def _load_running_server(self, asked: Job, understood: CheckedJob) -> None:
         """Load `--host` until Locust is told to stop, a row of statistics for its path."""
         environment = self._environment
         load, sizes = understood.options.load, understood.options.sizes

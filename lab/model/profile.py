@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.model.runtime import Altered
+from lab.model.runtime import Alteration
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,13 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class PrivateCopy:
     """That a profile is served from a private copy of its options, in the trial's folder."""
 
     cwd: Path | None = None
     """Folder that its server is started in, unless `Runtime.cwd` says; None for the caller's."""
 
-    altered: tuple[Altered, ...] = ()
+    altered: tuple[Alteration, ...] = ()
     """What that copy has otherwise than the user's file, in its order."""
 
 
@@ -109,7 +109,7 @@ class Profile:
     peer: Peer = Peer()
     """What there is of another server than uWSGI; of uWSGI it is empty, and has no commands."""
 
-    own: Own | None = None
+    own: PrivateCopy | None = None
     """Whether it is served from a private copy: it is a configuration of the user's, or one of ours
     with what theirs says of their application. None where its file itself is served."""
 
@@ -124,6 +124,6 @@ class Profile:
         return self.own.cwd if self.own else None
 
     @property
-    def altered(self) -> tuple[Altered, ...]:
+    def altered(self) -> tuple[Alteration, ...]:
         """What its private copy has otherwise than the user's file."""
         return self.own.altered if self.own else ()

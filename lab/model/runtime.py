@@ -132,7 +132,7 @@ OURS = Runtime()
 
 
 @dataclass(frozen=True, slots=True)
-class Altered:
+class Alteration:
     """An option of a user's configuration that its private copy has otherwise, or not at all."""
 
     option: str

@@ -23,8 +23,8 @@ from lab.bench.trials.available import look_at_all, unserved
 from lab.bench.trials.conduct import prepare, repeatable
 from lab.bench.trials.plan import estimate
 from lab.bench.trials.rates import CAPACITY_BLOCKS
-from lab.cli.options.execution import Understood, application, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.execution import CheckedJob, application, understand
+from lab.cli.options.table import Job
 from lab.cli.run.comparison import made
 from lab.errors import Interrupted, LabError, ProfileError, ResultsError, UsageError
 from lab.model.numbers import percent
@@ -38,7 +38,7 @@ from studies.articles.claim import Claim, ClaimVerdict
 from studies.articles.conditions import unsound
 from studies.articles.lock import locked
 
-RESULTS = Asked().results
+RESULTS = Job().results
 """Where runs are made, unless somebody says."""
 
 
@@ -57,7 +57,7 @@ class Wanted:
     server_cores: str | None = None
     generator_cores: str | None = None
 
-    def asked(self, batch: Batch) -> Asked:
+    def asked(self, batch: Batch) -> Job:
         """Return one of the runs."""
         return replace(
             self._alike(),
@@ -91,9 +91,9 @@ class Wanted:
         usable = len(cores[0]) if cores else len(os.sched_getaffinity(0))
         return options.sizes.blocks, usable
 
-    def _alike(self) -> Asked:
+    def _alike(self) -> Job:
         """Return what is asked of every run."""
-        return Asked(
+        return Job(
             blocks=self.blocks,
             smallest=self.smallest,
             server_cores=self.server_cores,
@@ -142,8 +142,8 @@ class Ready:
     """A run that can be made here."""
 
     batch: Batch
-    asked: Asked
-    understood: Understood
+    asked: Job
+    understood: CheckedJob
     seconds: float
     """How long it should take, with the capacity that a share of it needs."""
 

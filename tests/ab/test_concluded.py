@@ -11,7 +11,7 @@ from lab.analysis.judging import FAILED, Judged, Judgement, RatioSeen, Reach
 from lab.analysis.summary import summarise
 from lab.analysis.sweep import conclude_run
 from lab.analysis.thresholds import parse
-from lab.cli.ab.conclusion import Concluded, PairRun, told_of
+from lab.cli.ab.conclusion import PairConclusion, PairRun, told_of
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.report import opening, terminal
 from lab.report.versions import as_markdown, no_result
@@ -40,14 +40,14 @@ def ran(*crossed, status=None, counted=0):
 )
 def test_red_is_what_both_runs_cross(first, second, status, agreed):
     """The same limit; a count has no noise, and a version that does not run is no noise."""
-    found = Concluded(first, wanted=True, second=second)
+    found = PairConclusion(first, wanted=True, second=second)
     assert (found.status, found.agreed) == (status, agreed)
     assert found.end.startswith(f"exit {status}: ")
 
 
 def test_where_nobody_wants_it_confirmed_one_run_is_enough():
     """As at a desk."""
-    assert Concluded(ran("cpu > 1.05"), wanted=False).status == FAILED
+    assert PairConclusion(ran("cpu > 1.05"), wanted=False).status == FAILED
 
 
 def test_the_first_sentence_says_that_nothing_could_be_told():
@@ -65,7 +65,7 @@ def test_the_first_sentence_says_that_nothing_could_be_told():
     broken = replace(told, status=1)
     assert broken.answer("cpu").startswith("a version failed in half of its trials or more: new ")
     crossed = replace(told, status=FAILED, crossed=frozenset([limit]))
-    answer = Concluded(crossed, wanted=True, second=told).answer("cpu")
+    answer = PairConclusion(crossed, wanted=True, second=told).answer("cpu")
     assert answer.startswith("a limit is crossed, and a second run did not confirm it: new needs")
 
 
@@ -126,4 +126,4 @@ def test_nothing_in_the_reason_of_a_missing_result_ends_its_block():
 
 def test_it_says_that_the_second_run_does_not_agree():
     """And not that the machine was noisy."""
-    assert "not confirmed" in Concluded(ran("a"), wanted=True, second=ran()).end
+    assert "not confirmed" in PairConclusion(ran("a"), wanted=True, second=ran()).end

@@ -9,7 +9,7 @@ import pytest
 
 from lab.analysis.judging import FAILED
 from lab.bench.servers import counting
-from lab.bench.servers.application import Sought
+from lab.bench.servers.application import ApplicationTarget
 from lab.bench.servers.counting import Cost
 from lab.bench.trials import counts
 from lab.errors import LabError, UsageError
@@ -40,7 +40,7 @@ def cost(folder, *, calls=2, work=1000, status="200 OK"):
     folder.mkdir()
     text = APP.format(calls=calls, work=work, status=status)
     (folder / "shop.py").write_text(text)
-    sought = Sought("shop", "application", folder, "", python=sys.executable)
+    sought = ApplicationTarget("shop", "application", folder, "", python=sys.executable)
     return counting.cost(sought, ASKED, 200, OURS)
 
 

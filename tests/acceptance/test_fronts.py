@@ -6,7 +6,7 @@ import pytest
 
 from lab.bench.trials.conduct import prepare
 from lab.cli.options.execution import application, carry_out, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.errors import UsageError
 from lab.model.workload import Transport, Wire
 from tests.kit.lab_process import SITES, SMALL, run
@@ -23,7 +23,7 @@ def planned(tmp_path):
     def planned(address, *names, **asked):
         ini = tmp_path / "mine.ini"
         ini.write_text(f"[uwsgi]\n{address}\nchdir = {SITES}\n{SITE}")
-        said = Asked(profiles=(str(ini), *names), path=("/where/Bonn",), blocks=1, **asked)
+        said = Job(profiles=(str(ini), *names), path=("/where/Bonn",), blocks=1, **asked)
         return prepare(understand(said).options, application(said))
 
     return planned
@@ -78,7 +78,7 @@ def test_an_application_that_is_named_beside_it_changes_no_front(planned):
 
 def test_ours_without_an_own_ini_stay_as_they_are():
     """A name alone is a profile of ours over HTTP."""
-    said = Asked(profiles=("baseline", "tuned"), blocks=1)
+    said = Job(profiles=("baseline", "tuned"), blocks=1)
     assert set(asked_in(prepare(understand(said).options, application(said))).values()) == {HTTP}
 
 
@@ -105,6 +105,6 @@ def test_a_client_that_speaks_http_only_is_refused(tmp_path):
     """Before anything starts, although nothing but the ini says how it is asked."""
     ini = tmp_path / "mine.ini"
     ini.write_text(f"[uwsgi]\nsocket = my.sock\nchdir = {SITES}\n{SITE}")
-    said = Asked(profiles=(str(ini),), blocks=1, client="fasthttp")
+    said = Job(profiles=(str(ini),), blocks=1, client="fasthttp")
     with pytest.raises(UsageError, match=r"fasthttp speaks http over tcp; .* is uwsgi over unix"):
         carry_out(said, understand(said), lambda *_: pytest.fail("it was run"), list)

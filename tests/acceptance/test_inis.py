@@ -13,7 +13,7 @@ from lab.bench.trials.conduct import prepare
 from lab.bench.trials.replies import try_out
 from lab.cli import main
 from lab.cli.options.execution import application, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from tests.kit.lab_process import ROOT
 
 INIS = ROOT / "tests" / "inis"
@@ -76,7 +76,7 @@ def test_there_are_some_of_both():
 def test_it_is_served_from_a_private_copy(folder, name):
     """And answers where it is asked; nothing is written where the ini lies."""
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
-    asked = Asked(profiles=(str(folder / f"{name}.ini"),), blocks=1)
+    asked = Job(profiles=(str(folder / f"{name}.ini"),), blocks=1)
     (arm, *_) = prepare(understand(asked).options, application(asked)).plan.arms
     try_out(arm.profile, arm.workload, adapter, fetch)
     after = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from lab.cli.lint.formats import FORMATS, Found
+from lab.cli.lint.formats import FORMATS, LocatedFlaw
 from lab.config.spot import Spot
 from lab.lint.flaw import Fix, Flaw, Severity
 from lab.lint.page import explained
@@ -24,7 +24,7 @@ FLAWS = (
     Flaw("UW303", Severity.DANGEROUS, "max-requests = 9: why; what", Spot(Path("u.ini"), 19, 1)),
     Flaw("UW317", Severity.REMARK, "no strict: why; what", Spot(Path("u.ini"), 0, 0), SAFE),
 )
-FOUND = [Found(flaw, "max-requests = 9" if flaw.code == "UW303" else "") for flaw in FLAWS]
+FOUND = [LocatedFlaw(flaw, "max-requests = 9" if flaw.code == "UW303" else "") for flaw in FLAWS]
 
 PHYSICAL = {
     "type": "object",
@@ -116,7 +116,7 @@ def test_a_log_of_sarif_has_what_code_scanning_needs():
         assert rules[result["ruleIndex"]] == result["ruleId"] == flaw.code
     marks = [result["partialFingerprints"]["lab/v1"] for result in run["results"]]
     assert len(set(marks)) == len(marks)
-    moved = [Found(FLAWS[3], "max-requests = 9")]
+    moved = [LocatedFlaw(FLAWS[3], "max-requests = 9")]
     (again,) = json.loads(FORMATS["sarif"](moved))["runs"][0]["results"]
     assert again["partialFingerprints"]["lab/v1"] == marks[2]
 
@@ -125,7 +125,7 @@ def test_a_file_below_this_folder_is_named_from_here(tmp_path, monkeypatch):
     """As a repository names it; another keeps its path."""
     monkeypatch.chdir(tmp_path)
     for path, said in ((tmp_path / "a/u.ini", "a/u.ini"), (Path("/etc/u.ini"), "/etc/u.ini")):
-        assert Found(Flaw("UW001", Severity.ERROR, "", Spot(path, 1, 1)), "").file == said
+        assert LocatedFlaw(Flaw("UW001", Severity.ERROR, "", Spot(path, 1, 1)), "").file == said
 
 
 def test_every_rule_explains_itself():

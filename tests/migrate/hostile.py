@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.cli.migrate.migration import Migrated, migrated
+from lab.cli.migrate.migration import Migration, migrated
 from lab.config.granian.translator import CPUS
 from lab.config.vocabulary.values import Cpus, Expression, Variable
 from lab.errors import LabError
@@ -116,7 +116,7 @@ class Case:
     """What one configuration became."""
 
     source: str
-    found: Migrated
+    found: Migration
 
 
 class Author:
@@ -320,7 +320,7 @@ def _wrong_words(case: Case, place: Path, cpus: int) -> str:
     return f"came {differ}, and meant was {assigned}" if differ else ""
 
 
-def _assigned(found: Migrated, cpus: int) -> dict[str, str]:
+def _assigned(found: Migration, cpus: int) -> dict[str, str]:
     """Return the variables that the file sets, with what was meant; only those that it names."""
     named = re.findall(r"^(\w+)=", found.environment, re.MULTILINE | re.ASCII)
     said, environ, assigned = found.translation.service.senses, dict(MACHINE), {}
@@ -361,7 +361,7 @@ def faults_of_python(found: Sequence[Case]) -> Iterator[str]:
             yield f"{at}: {error!r}: {case.source!r}"
 
 
-def _wrong_values(found: Migrated, values: Mapping[str, ast.expr]) -> Iterator[str]:
+def _wrong_values(found: Migration, values: Mapping[str, ast.expr]) -> Iterator[str]:
     environ = {**MACHINE, "X": "5", "Y": "6", "ZERO": "8"}
     for line in found.translation.lines:
         if line.value is None or line.option in {"umask", "worker_class"}:
@@ -439,7 +439,7 @@ STAYS = "$({})"
 """What uWSGI makes of a variable that is not set."""
 
 
-def _meant(found: Migrated) -> Iterator[tuple[str, str]]:
+def _meant(found: Migration) -> Iterator[tuple[str, str]]:
     """Yield the options of an ini with what was meant."""
     cpus, service = os.cpu_count() or 1, found.translation.service
     for address in service.addresses:

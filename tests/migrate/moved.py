@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.bench.servers.ports import free_port
-from lab.config.vocabulary.service import Address, Application, Said, Service
+from lab.config.vocabulary.service import Address, Application, SenseSetting, Service
 from lab.config.vocabulary.values import Cpus, Expression, Variable
 
 LEFT_OUT = {"user", "group", "socket-owner", "certificate", "certificate-key", "virtualenv"}
@@ -79,7 +79,7 @@ def _address(addresses: tuple[Address, ...], folder: Path) -> Address:
     return Address(protocol, host, port, path, first.was)
 
 
-def _within(said: Said, folder: Path) -> Said:
+def _within(said: SenseSetting, folder: Path) -> SenseSetting:
     """Return what is said with its paths in *folder*, and no more than there is room for."""
     if said.sense.is_number:
         most = AT_MOST.get(said.sense.key, 0)

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab.cli.migrate.migration import Migrated, migrated
+from lab.cli.migrate.migration import Migration, migrated
 from lab.cli.migrate.reader import read
 from lab.config import servers
 from lab.config.configuration import Known
@@ -87,7 +87,7 @@ def tried(name: str, to: str) -> Tried:
     return found
 
 
-def _lint(made: Migrated, folder: Path, found: Tried) -> None:
+def _lint(made: Migration, folder: Path, found: Tried) -> None:
     """Lint a result as it is; granian's is the command of its script."""
     path = folder / made.file
     path.write_text(made.text)

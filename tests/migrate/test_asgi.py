@@ -6,10 +6,10 @@ import pytest
 
 from lab.bench.servers.ports import free_port
 from lab.cli.migrate import measure
-from lab.cli.migrate.measure import Trying
+from lab.cli.migrate.measure import TrialSettings
 from lab.cli.migrate.migration import HIDDEN, migrated
 from lab.cli.migrate.text import FORMS
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from tests.kit.client import served
 from tests.kit.lab_process import BIN, run, until
 from tests.migrate.servers import begun
@@ -118,8 +118,8 @@ def test_it_is_measured_without_the_hook(configured, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     few = {name: measure.FAULTS[name] for name in ("none", "drain")}
     monkeypatch.setattr(measure, "FAULTS", few)
-    asked = Asked(blocks=2, window=0.3, warmup=0.1, path=("/",))
-    found = measure.tried(Trying(str(path), migrated(str(path), "granian", {}), asked, None))
+    asked = Job(blocks=2, window=0.3, warmup=0.1, path=("/",))
+    found = measure.tried(TrialSettings(str(path), migrated(str(path), "granian", {}), asked, None))
     rows = {each.question: each for each in found.contrasts}
     assert rows["HEAD"].before.startswith("200")
     assert "imports of the application" not in rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.cli.migrate.migration import Migrated, migrated
+from lab.cli.migrate.migration import Migration, migrated
 
 ENTRIES = """raw_env = [
     "A=1", "B=two words", "C=%x", "D=@(f)", "E= blank ", "F=x\\ny", "G", "UWSGI_MASTER=1",
@@ -12,19 +12,19 @@ ENTRIES = """raw_env = [
 """
 
 
-def notes(found: Migrated, name: str) -> list[str]:
+def notes(found: Migration, name: str) -> list[str]:
     """Return the lines of a list."""
     return [f"{note.was} -> {note.becomes}" for note in found.lists[name]]
 
 
-def of_settings(tmp_path, lines: str, to: str) -> Migrated:
+def of_settings(tmp_path, lines: str, to: str) -> Migration:
     """Migrate a gunicorn.conf.py."""
     file = tmp_path / "gunicorn.conf.py"
     file.write_text(f'wsgi_app = "m:app"\n{lines}')
     return migrated(str(file), to, {})
 
 
-def of_ini(tmp_path, lines: str, to: str) -> Migrated:
+def of_ini(tmp_path, lines: str, to: str) -> Migration:
     """Migrate an ini."""
     file = tmp_path / "uwsgi.ini"
     file.write_text(f"[uwsgi]\nmodule = a:app\nhttp-socket = :8000\n{lines}")

@@ -10,9 +10,9 @@ import sys
 import pytest
 
 from lab.cli.migrate import measure
-from lab.cli.migrate.measure import Trying
+from lab.cli.migrate.measure import TrialSettings
 from lab.cli.migrate.migration import migrated
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.errors import MissingError, ServerStartError, UsageError
 from tests.kit.lab_process import ROOT, run
 
@@ -38,7 +38,9 @@ def ini(tmp_path):
 def trying(configuration, to, *, drop=(), chdir=None, quick=None, **asked):
     """Return what is put to the test."""
     found = migrated(str(configuration), to, {}, drop=drop, chdir=chdir)
-    return Trying(str(configuration), found, Asked(drop=drop, chdir=chdir, **asked), None, quick)
+    return TrialSettings(
+        str(configuration), found, Job(drop=drop, chdir=chdir, **asked), None, quick
+    )
 
 
 @pytest.mark.parametrize(

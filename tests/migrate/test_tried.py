@@ -8,7 +8,7 @@ import pytest
 
 from lab.cli.migrate.migration import migrated
 from lab.cli.migrate.text import FORMS
-from lab.cli.migrate.trial import Contrast, Tried, status_of
+from lab.cli.migrate.trial import Contrast, SideBySide, status_of
 
 SAME = Contrast("worker processes", "2", "2", differs=False)
 OTHER = Contrast("HEAD", "200, 5 bytes | body", "200, 0 bytes", differs=True)
@@ -25,7 +25,7 @@ def found():
 
 def tried(*contrasts, measured=0):
     """Return what was seen."""
-    return Tried(contrasts, ("uwsgi, kill: 6 of 6",), "results/1", measured)
+    return SideBySide(contrasts, ("uwsgi, kill: 6 of 6",), "results/1", measured)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from lab.bench import profiles
 from lab.bench.profiles.resolve import read_options
 from lab.bench.trials.conduct import prepare
 from lab.cli.options.execution import application, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.config.configuration import Known
 from lab.config.uwsgi import flat
 from lab.config.uwsgi.actions import acting
@@ -101,7 +101,7 @@ def show(name):
 
 def plan(name):
     """Do what `lab run` does before the first trial, and before it asks for a reply."""
-    said = Asked(profiles=(name,), blocks=1)
+    said = Job(profiles=(name,), blocks=1)
     return prepare(understand(said).options, application(said))
 
 

@@ -11,12 +11,12 @@ from lab.bench.profiles import asking
 from lab.bench.profiles.resolve import HOST, PORT, refused
 from lab.bench.trials.conduct import prepare
 from lab.cli.options.execution import application, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.config.spot import Spot
 from lab.config.uwsgi import reader
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules.rule import RULES, Rule
-from lab.model.profile import Own
+from lab.model.profile import PrivateCopy
 from lab.model.runtime import OURS
 
 INI = "[uwsgi]\nhttp = $(BIND):$(PORT)\nmodule = site_app\nchdir = %d\nthunder-lock = true\n"
@@ -59,9 +59,9 @@ def calls(ini, monkeypatch):
 
 def test_an_own_ini_is_read_asked_about_and_judged_once(ini, calls):
     """Before the first trial; its copy, which is what is served, by the rules of no effect."""
-    asked = Asked(profiles=(str(ini), "tuned"))
+    asked = Job(profiles=(str(ini), "tuned"))
     prepared = prepare(understand(asked).options, application(asked))
-    assert all(isinstance(each.own, Own) for each in prepared.plan.profiles)
+    assert all(isinstance(each.own, PrivateCopy) for each in prepared.plan.profiles)
     (warning,) = prepared.warnings
     assert warning.startswith(f"{ini}:5: thunder-lock = true: ")
     assert (calls["read"], calls["asked"], calls["judged"]) == (1, 1, len(RULES))

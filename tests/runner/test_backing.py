@@ -13,7 +13,7 @@ from lab.bench.machine import project
 from lab.bench.profiles.backing import read
 from lab.bench.store.folder import read_run
 from lab.bench.trials import runner
-from lab.bench.trials.conduct import Options, conduct, prepare
+from lab.bench.trials.conduct import Measurement, conduct, prepare
 from lab.bench.trials.runner import Silent, run
 from lab.errors import BackingError
 from lab.model.backing import BackingRole
@@ -106,7 +106,7 @@ class Killing(Silent):
 def test_an_upstream_that_is_killed_is_there_in_the_next_trial(tmp_path, monkeypatch):
     """Of a whole run: its servers ask it, its folder names it, and no trial is lost."""
     monkeypatch.setattr(runner, "REPEATS", 0)
-    options = Options(
+    options = Measurement(
         profiles=("tuned",),
         load=Load(connections=4),
         sizes=Sizes(blocks=1, window=0.3, warmup=0.1),

@@ -9,7 +9,7 @@ from rich.console import Console
 from lab.analysis.gates import machine, open_loop
 from lab.analysis.gates.replies import RECONNECTS
 from lab.bench.trials.announcement import announcement
-from lab.bench.trials.conduct import Prepared
+from lab.bench.trials.conduct import PreparedRun
 from lab.bench.trials.minutes import with_minutes
 from lab.bench.trials.plan import orders
 from lab.bench.trials.progress import Course, Progress
@@ -31,14 +31,14 @@ from tests.kit.scripted import arm, plan
 def test_one_is_not_several(names, blocks, said):
     """A run of one profile in one block is announced as that."""
     plan = make.plan(*map(make.profile, names), blocks=blocks)
-    line, _cpus = announcement(Prepared(plan, {}, 60.0, None))
+    line, _cpus = announcement(PreparedRun(plan, {}, 60.0, None))
     assert line.startswith(said)
 
 
 def test_minutes_are_announced_as_the_most_that_there_are():
     """Together with what may end a run before."""
     plan = with_minutes(make.plan(make.profile("a"), make.profile("b")), 15)
-    line, _cpus = announcement(Prepared(plan, {}, 900.0, None))
+    line, _cpus = announcement(PreparedRun(plan, {}, 900.0, None))
     assert line == (
         "2 profiles, blocks with a twice in each, windows of 2 s, seed 7: at most 15 min; "
         "after 6, 9, 13, ... blocks what is decided leaves"

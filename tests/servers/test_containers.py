@@ -21,7 +21,7 @@ from lab.bench.trials.available import available, import_applications
 from lab.bench.trials.plan import arm_of
 from lab.bench.trials.same_application import remarks
 from lab.cli.options.execution import application
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.show import show_command
 from lab.errors import LabError, ProfileError, ServerStartError, UsageError
 from lab.model.plan import Load
@@ -48,7 +48,7 @@ def image(tmp_path, monkeypatch):
 
     def written(text, *others, **asked):
         (tmp_path / "docker/uwsgi.ini").write_text(text)
-        return Asked(profiles=("docker/uwsgi.ini", *others), **asked)
+        return Job(profiles=("docker/uwsgi.ini", *others), **asked)
 
     return written
 
@@ -110,7 +110,7 @@ def test_a_folder_that_is_not_used_need_not_be_there(image, tmp_path, more):
 
 def test_a_folder_goes_with_an_ini_or_an_application(image, tmp_path):
     """A command in quotes runs where it is typed."""
-    asked = Asked(profiles=("gunicorn shop.wsgi:application",), chdir=tmp_path / "src")
+    asked = Job(profiles=("gunicorn shop.wsgi:application",), chdir=tmp_path / "src")
     with pytest.raises(UsageError, match="it goes with --app, or with a file of yours"):
         found(asked)
     with pytest.raises(UsageError, match="no such folder"):
@@ -140,10 +140,10 @@ def test_a_file_of_variables_is_the_containers_too(image, tmp_path):
     (tmp_path / ".env").write_text("UWSGI_THREADS=3\n")
     asked = image(SERVES, chdir=tmp_path / "src", env_file=tmp_path / ".env")
     assert served(asked, tmp_path)[1]["threads"] == "3"
-    ours = application(Asked(profiles=("tuned",), env_file=tmp_path / ".env"))
+    ours = application(Job(profiles=("tuned",), env_file=tmp_path / ".env"))
     assert ours.runtime.variables.names == ()
     with pytest.raises(UsageError, match="it goes with an ini of yours"):
-        application(Asked(profiles=("tuned",), env=("UWSGI_THREADS=3",)))
+        application(Job(profiles=("tuned",), env=("UWSGI_THREADS=3",)))
 
 
 def test_uwsgi_has_such_variables_before_what_its_file_says(image, tmp_path):
@@ -262,7 +262,7 @@ def test_options_of_an_ini_alone_are_dropped(image, tmp_path):
     """A gunicorn.conf.py is a program, and none of its lines is left out."""
     (tmp_path / "gunicorn.conf.py").write_text('wsgi_app = "shop.wsgi"\nworkers = 2\n')
     with pytest.raises(UsageError, match="--drop workers: it leaves out options of an ini alone"):
-        found(Asked(profiles=("gunicorn.conf.py",), drop=("workers",)))
+        found(Job(profiles=("gunicorn.conf.py",), drop=("workers",)))
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ GUNICORN = 'wsgi_app = "shop.wsgi"\nworkers = 1\n'
 def test_a_folder_stands_for_that_of_a_gunicorn_conf_py(image, tmp_path, said):
     """--chdir alone, whether the file has one or not; without it the message names it."""
     (tmp_path / "gunicorn.conf.py").write_text(GUNICORN + said)
-    asked = Asked(profiles=("gunicorn.conf.py",), chdir=tmp_path / "src")
+    asked = Job(profiles=("gunicorn.conf.py",), chdir=tmp_path / "src")
     assert served(asked, tmp_path)[0] == b"pears"
     assert f"{tmp_path}/src" in found(asked)[2][0]
 
@@ -341,7 +341,7 @@ def test_a_folder_stands_for_that_of_a_gunicorn_conf_py(image, tmp_path, said):
 def test_a_folder_that_a_gunicorn_conf_py_names_is_told_with_the_flag(image, tmp_path):
     """Before anything is started there."""
     (tmp_path / "gunicorn.conf.py").write_text(f'{GUNICORN}chdir = "/nowhere/app"\n')
-    asked = Asked(profiles=("gunicorn.conf.py", "gunicorn-sync"))
+    asked = Job(profiles=("gunicorn.conf.py", "gunicorn-sync"))
     said = "there is no folder /nowhere/app here; say which it is: --chdir PATH"
     assert said in refusal(asked, tmp_path)
 

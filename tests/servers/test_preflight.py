@@ -12,7 +12,7 @@ import pytest
 
 from lab.bench import profiles
 from lab.bench.servers import adapter, preflight
-from lab.bench.servers.application import Sought
+from lab.bench.servers.application import ApplicationTarget
 from lab.bench.servers.preflight import ASK, check
 from lab.errors import ApplicationError, ProfileError
 from lab.model.request import Expectation
@@ -101,10 +101,16 @@ def ask(tmp_path):
     def ask(app, runtime=OURS, **changes):
         module, _, name = app.partition(":")
         how = "--chdir names another folder"
-        sought = Sought(module, name or "application", tmp_path, how, named=f"--app {app}",
-                        python=sys.executable)  # fmt: skip
+        target = ApplicationTarget(
+            module,
+            name or "application",
+            tmp_path,
+            how,
+            named=f"--app {app}",
+            python=sys.executable,
+        )
         try:
-            check([(replace(sought, **changes), runtime)])
+            check([(replace(target, **changes), runtime)])
         except ApplicationError as error:
             return str(error)
         return None
@@ -177,7 +183,7 @@ def test_nothing_that_an_import_starts_is_left(ask, tmp_path):
 def test_what_is_asked_twice_is_imported_once(ask, tmp_path):
     """Each distinct application once, however many profiles serve it."""
     (tmp_path / "noted.py").write_text(f"open('noted', 'a').write('x')\n{WSGI}")
-    sought = Sought("noted", "application", tmp_path, "", python=sys.executable)
+    sought = ApplicationTarget("noted", "application", tmp_path, "", python=sys.executable)
     again = replace(sought, named="another"), replace(sought, python=None)
     check([(each, OURS) for each in (sought, *again)])
     assert (tmp_path / "noted").read_text() == "x"
@@ -206,7 +212,9 @@ def test_a_module_that_a_variable_names_is_told(ask, tmp_path):
         "importlib.import_module(os.environ['OF_SHOP'])\n"
     )
     given = Variables.of({"OF_SHOP": "nosuch_shop.settings", "SECRET": "hunter2"}, "")
-    sought = Sought("by_name", "application", tmp_path, "", named="--app x", python=sys.executable)
+    sought = ApplicationTarget(
+        "by_name", "application", tmp_path, "", named="--app x", python=sys.executable
+    )
     with pytest.raises(ApplicationError) as caught:
         check([(sought, Runtime(variables=given))])
     assert "ModuleNotFoundError: No module named 'nosuch_shop'" in str(caught.value)

@@ -25,7 +25,7 @@ from lab.cli.stress.run import PROFILES, WAITING, Wishes, choose, stress
 from lab.cli.stress.trial import measure
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model.plan import Load
-from lab.model.profile import Own
+from lab.model.profile import PrivateCopy
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT, descendants, run, started, until
 from tools.pages.files import DOCS, RUNS
@@ -243,7 +243,7 @@ def test_options_are_added_after_the_profile_s_own(tmp_path):
     *_, first, second = resolve.read_options(tuned.path, ROOT)
     assert first == ("max-worker-lifetime", "3")
     assert second == ("touch-chain-reload", "{here}/file")
-    mine = replace(profiles.read("tuned"), own=Own())
+    mine = replace(profiles.read("tuned"), own=PrivateCopy())
     assert overlay(mine, options, tmp_path).options == (*mine.options, *options)
     both = overlay(profiles.read("production"), options, tmp_path)
     nginx, *instances = both.commands

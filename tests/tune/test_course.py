@@ -11,14 +11,14 @@ import pytest
 from lab.bench.trials import conduct, runner
 from lab.bench.trials.runner import Silent
 from lab.cli.options.execution import application, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.tune.blocks import Goal
 from lab.cli.tune.climb import BACK
 from lab.cli.tune.measure import Measurer, TuneState, nothing, state_of
 from lab.cli.tune.moves import Facts, ground_of
 from lab.cli.tune.picture import draw
 from lab.cli.tune.report import as_text, rows
-from lab.cli.tune.result import Tuned
+from lab.cli.tune.result import TuneResult
 from lab.cli.tune.search import Search
 from lab.config.configuration import Known
 from lab.config.reading import read
@@ -107,7 +107,7 @@ def tune(tmp_path):
     (tmp_path / "shop.py").write_text(APP)
     (tmp_path / "uwsgi.ini").write_text(INI)
     name = str(tmp_path / "uwsgi.ini")
-    asked = Asked(profiles=(name,), window=2.0, warmup=0.5)
+    asked = Job(profiles=(name,), window=2.0, warmup=0.5)
     ground = ground_of(name, read(name, Known()), cpus=2)
 
     def tuned(goal=GOAL, folder="tune", minutes=10.0, *, minimal=False, threads=True, cores=2):
@@ -165,7 +165,9 @@ def test_what_is_handed_out_was_proved_by_trials_of_its_own(machine, tune):
 def test_the_picture_shows_what_raced_and_what_was_taken(machine, tune):
     """In words, too; none of it is claimed."""
     found = tune()
-    tuned = Tuned({"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {})
+    tuned = TuneResult(
+        {"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {}
+    )
     picture = draw(tuned)
     taken = [each for each in found.attempts if tuned.takes(each)]
     assert taken
@@ -189,7 +191,9 @@ def test_the_picture_shows_what_raced_and_what_was_taken(machine, tune):
 def test_many_processes_are_said_to_take_more_memory_than_threads(machine, tune, threads):
     """Where the application may run in threads, these are what is found."""
     found = tune(threads=threads)
-    tuned = Tuned({"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {})
+    tuned = TuneResult(
+        {"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {}
+    )
     assert found.proven.better
     assert ("\nCheaper        --threads-safe" in as_text(tuned)) is not threads
 
@@ -290,7 +294,9 @@ def test_what_one_core_does_not_tell_is_said(machine, tune):
     """With the option that tries it all the same."""
     machine.surface.cores, machine.surface.wait = 1, 0.0
     found = tune(cores=1)
-    tuned = Tuned({"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {})
+    tuned = TuneResult(
+        {"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {}
+    )
     assert not [each for each in found.attempts if each.group == "workers"]
     assert "the server has one core here" in as_text(tuned)
     assert "--only workers" in as_text(tuned)

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from lab.cli.migrate.migration import migrated
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.startable import startable
 from lab.cli.tune import tuning
-from lab.cli.tune.tuning import Tuning
+from lab.cli.tune.tuning import TuneJob
 from lab.errors import ProfileError
 from tests.kit.lab_process import run
 
@@ -48,7 +48,7 @@ def shop(tmp_path, monkeypatch):
 
 def test_the_other_server_has_the_variables_that_the_ini_names(shop):
     """But for those by which a trial says where it listens."""
-    asked = Asked(profiles=("uwsgi.ini",), env=("MINE=1",))
+    asked = Job(profiles=("uwsgi.ini",), env=("MINE=1",))
     found = startable(migrated("uwsgi.ini", "granian", {}), "uwsgi.ini", asked, shop)
     assert found.env == ("MINE=1", "GREETING=hello there")
     assert found.profiles[0].startswith("granian --interface wsgi")
@@ -57,7 +57,7 @@ def test_the_other_server_has_the_variables_that_the_ini_names(shop):
 
 def test_the_other_server_has_the_environment_that_the_ini_names(shop):
     """One that is not here is named, with what to say."""
-    asked, made = Asked(profiles=("uwsgi.ini",)), shop / "venv"
+    asked, made = Job(profiles=("uwsgi.ini",)), shop / "venv"
     (shop / "uwsgi.ini").write_text(f"{INI}virtualenv = {made}\n")
     with pytest.raises(ProfileError, match=r"venv, which is not here: --python PATH"):
         startable(migrated("uwsgi.ini", "gunicorn", {}), "uwsgi.ini", asked, shop)
@@ -68,8 +68,8 @@ def test_the_other_server_has_the_environment_that_the_ini_names(shop):
 @pytest.mark.parametrize("program", ["gunicorn", "granian"])
 def test_moves_go_out_from_what_it_becomes(shop, program):
     """What is handed out is a file; what is left out of the ini is in neither."""
-    asked = Asked(profiles=("uwsgi.ini",), drop=("harakiri",), path=("/",))
-    wanted = Tuning("uwsgi.ini", asked, 1.0, servers=(program,))
+    asked = Job(profiles=("uwsgi.ini",), drop=("harakiri",), path=("/",))
+    wanted = TuneJob("uwsgi.ini", asked, 1.0, servers=(program,))
     own = tuning._ground(wanted, asked)
     found = tuning._other(wanted, program, own, asked, shop / "results")
     assert found.ground.program == program

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lab.cli.tune.missing import Missing, missing
+from lab.cli.tune.missing import MissingSettings, missing
 from lab.config.configuration import Known
 from lab.config.reading import read
 from tests.kit.client import ask
@@ -22,7 +22,7 @@ UWSGI = (
 )
 
 
-def lacking(name: str, *, container: bool = True) -> Missing:
+def lacking(name: str, *, container: bool = True) -> MissingSettings:
     """Return what a configuration lacks, which is something."""
     found = missing(read(name, Known(), container=container))
     assert found.lacks

@@ -10,10 +10,10 @@ import time
 import pytest
 
 from lab.bench.store.folder import write_json
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.tune.measure import TuneState
 from lab.cli.tune.moves import ground_of
-from lab.cli.tune.tuning import Tuning, _said
+from lab.cli.tune.tuning import TuneJob, _said
 from lab.config.configuration import Known
 from lab.config.reading import read
 from lab.model.digest import digest_of
@@ -166,7 +166,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_written(shop, words,
 def test_a_tune_that_was_asked_otherwise_is_not_gone_on_with(shop, words):
     """Its trials answer another question; what differs is named, and no value."""
     typed = ("--path", "/", "--env", "A=1")
-    given = Tuning("uwsgi.ini", Asked(path=("/",), env=("A=1",)), 1.0)
+    given = TuneJob("uwsgi.ini", Job(path=("/",), env=("A=1",)), 1.0)
     ground = ground_of("uwsgi.ini", read(str(shop / "uwsgi.ini"), Known()), 2)
     folder = shop / "results" / "tune-1"
     folder.mkdir(parents=True)

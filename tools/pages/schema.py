@@ -25,7 +25,7 @@ import lab.model
 from lab.analysis.summary import Row, Tally
 from lab.bench.store import folder
 from lab.model.measurement import Trial
-from lab.model.profile import Own, Peer
+from lab.model.profile import Peer, PrivateCopy
 from lab.report.summary_json import Source, SummaryDocument, sources
 from tools.pages.files import DOCS, written
 
@@ -92,7 +92,7 @@ def _flatten(components: dict[str, Any]) -> None:
     if "Profile" not in components:
         return
     properties = components["Profile"]["properties"]
-    for part in (Peer, Own):
+    for part in (Peer, PrivateCopy):
         properties |= components.pop(part.__name__)["properties"]
     del properties["peer"]
     words = properties["own"]["description"]

@@ -29,7 +29,7 @@ from lab.config.uwsgi import keeps_connections
 from lab.config.uwsgi.private import private
 from lab.errors import MissingError, ProfileError
 from lab.model.digest import digest_of
-from lab.model.profile import Own, Profile
+from lab.model.profile import PrivateCopy, Profile
 from lab.model.runtime import OURS, OWN, Runtime
 
 
@@ -123,7 +123,7 @@ def described(name: str, *, ours: bool = False) -> Profile:
     _ancestors(path, header)
     if path.suffix == ".toml":
         return read_peer(path, header)
-    own = Own(path.parent) if not ours and _is_theirs(path) else None
+    own = PrivateCopy(path.parent) if not ours and _is_theirs(path) else None
     summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
     return Profile(
         name=f"{path.stem}-{section}" if section else path.stem,

@@ -35,7 +35,7 @@ from lab.config.uwsgi.table import atoi, uwsgi_options
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules.rule import RULES
-from lab.model.runtime import OURS, Altered, Runtime
+from lab.model.runtime import OURS, Alteration, Runtime
 
 HOST, PORT = "192.0.2.1", "61999"
 """An address that no machine has (RFC 5737): what is resolved with it can be told from what a
@@ -82,17 +82,17 @@ def read_options(
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedIni:
     """What an ini says, as it will be served."""
 
     options: tuple[tuple[str, str], ...]
     """In order, repeats kept."""
-    altered: tuple[Altered, ...]
+    altered: tuple[Alteration, ...]
     """What the user tells otherwise than the file."""
     reading: Reading
 
 
-def read(path: Path, root: Path, runtime: Runtime = OURS, section: str = "") -> Resolved:
+def read(path: Path, root: Path, runtime: Runtime = OURS, section: str = "") -> ResolvedIni:
     """
     Return the resolved options of an ini file, and the reading of it.
 
@@ -125,7 +125,7 @@ def read(path: Path, root: Path, runtime: Runtime = OURS, section: str = "") -> 
     named = [(key, _portable(_as_number(key, value), replacements)) for key, value in options]
     hide = runtime.variables.hide
     said = ((key, value if key in APPLICATION else hide(value)) for key, value in named)
-    return Resolved(tuple(said), tuple(altered), reading)
+    return ResolvedIni(tuple(said), tuple(altered), reading)
 
 
 @cache

@@ -16,7 +16,7 @@ from lab.config.reading import in_container
 from lab.config.uwsgi.overrides import by_drop, by_env, unset
 from lab.errors import MissingError, ProfileError
 from lab.lint.flaw import Flaw, Severity
-from lab.lint.lint import Linted, lint, linted
+from lab.lint.lint import LintResult, lint, linted
 from lab.model.profile import Profile
 from lab.model.runtime import HOME, OURS, Runtime
 
@@ -51,7 +51,7 @@ def _linted(
     reading: Reading | None,
     select: tuple[str, ...] = (),
     ignore: tuple[str, ...] = (),
-) -> Linted:
+) -> LintResult:
     """Return what the linter says, for this machine and the environment that it is served in."""
     runtime = runtime.started_in(profile.cwd)
     # Another server's configuration is judged where no uWSGI is installed, too.

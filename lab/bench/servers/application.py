@@ -10,7 +10,7 @@ from lab.errors import ServerStartError
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class ApplicationTarget:
     """An application, as a server is told of it."""
 
     module: str

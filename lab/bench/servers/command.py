@@ -13,10 +13,10 @@ from pathlib import Path
 from lab.bench.machine import project, temporary
 from lab.bench.machine.programs import environment, output_of
 from lab.bench.machine.runtime import command_of, environment_of, python_of
-from lab.bench.servers.application import Sought
+from lab.bench.servers.application import ApplicationTarget
 from lab.bench.servers.process import Order, Process, serve
 from lab.config import servers
-from lab.config.meaning import Computed
+from lab.config.meaning import ComputedValue
 from lab.errors import ProfileError
 from lab.model.profile import Profile
 from lab.model.protocols import Endpoint
@@ -90,7 +90,7 @@ class CommandServer:
 
         return serve(order, workload, folder)
 
-    def sought(self, profile: Profile, workload: Workload) -> Sought | None:
+    def sought(self, profile: Profile, workload: Workload) -> ApplicationTarget | None:
         """Return which application *profile* is to load for *workload*, and where; None if none."""
         app = _app(profile, workload)
         serves = any("{app}" in word for command in profile.commands for word in command)
@@ -98,10 +98,12 @@ class CommandServer:
             return None
         module, _, name = app.partition(":")
         known = servers.settings(profile).options if profile.own and not workload.app else {}
-        said = {name: value for name, value in known.items() if not isinstance(value, Computed)}
+        said = {
+            name: value for name, value in known.items() if not isinstance(value, ComputedValue)
+        }
         env = said.get("raw_env")
         pairs = (str(each).partition("=") for each in env) if isinstance(env, list) else ()
-        return Sought(
+        return ApplicationTarget(
             module,
             name or "application",
             _folder(profile, workload) / str(said.get("chdir", "")),

@@ -21,7 +21,7 @@ from urllib.parse import unquote
 from lab.bench.machine import temporary
 from lab.bench.machine.programs import find_command
 from lab.bench.machine.runtime import environment_of
-from lab.bench.servers.application import Sought
+from lab.bench.servers.application import ApplicationTarget
 from lab.bench.servers.ports import HOST
 from lab.bench.servers.process import Order, Process
 from lab.errors import LabError, MissingError
@@ -67,7 +67,7 @@ def require_tools() -> None:
         raise MissingError(f"--count: not installed here: apt-get install {names}")
 
 
-def cost(sought: Sought | None, request: Request, status: int, runtime: Runtime) -> Cost:
+def cost(sought: ApplicationTarget | None, request: Request, status: int, runtime: Runtime) -> Cost:
     """
     Return what *request* takes.
 
@@ -154,7 +154,9 @@ def _run(
         process.kill()
 
 
-def _order(sought: Sought, request: Request, status: int, runtime: Runtime, folder: Path) -> Order:
+def _order(
+    sought: ApplicationTarget, request: Request, status: int, runtime: Runtime, folder: Path
+) -> Order:
     question = {
         "module": sought.module,
         "callable": sought.callable,

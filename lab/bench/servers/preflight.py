@@ -18,7 +18,7 @@ from typing import Any
 
 from lab.bench.machine import temporary
 from lab.bench.machine.runtime import environment_of
-from lab.bench.servers.application import Sought
+from lab.bench.servers.application import ApplicationTarget
 from lab.bench.servers.last_words import ASGI, FOREIGN
 from lab.bench.servers.ports import HOST
 from lab.bench.servers.process import MOST_LOG, Order, Process
@@ -44,7 +44,9 @@ VARIABLE = re.compile(
 """How frameworks say which variable they lack: Django, environs, decouple."""
 
 
-def check(soughts: Iterable[tuple[Sought, Runtime]]) -> dict[Path | None, Mapping[str, str]]:
+def check(
+    soughts: Iterable[tuple[ApplicationTarget, Runtime]],
+) -> dict[Path | None, Mapping[str, str]]:
     """
     Import each distinct application in its environment.
 
@@ -54,7 +56,10 @@ def check(soughts: Iterable[tuple[Sought, Runtime]]) -> dict[Path | None, Mappin
     Raises:
         ApplicationError: One of them cannot be imported, or is none that WSGI servers serve.
     """
-    asked, packages = set[tuple[Sought, Runtime]](), dict[Path | None, Mapping[str, str]]()
+    asked, packages = (
+        set[tuple[ApplicationTarget, Runtime]](),
+        dict[Path | None, Mapping[str, str]](),
+    )
     for sought, runtime in soughts:
         question = replace(sought, how="", named=""), replace(runtime, cwd=None)
         if question not in asked and sought.python is not None:
@@ -63,7 +68,7 @@ def check(soughts: Iterable[tuple[Sought, Runtime]]) -> dict[Path | None, Mappin
     return packages
 
 
-def _ask(sought: Sought, python: str, runtime: Runtime) -> Mapping[str, Any]:
+def _ask(sought: ApplicationTarget, python: str, runtime: Runtime) -> Mapping[str, Any]:
     """Return the answer of `ask_app.py`; raises ApplicationError where it is not a good one."""
     if not sought.folder.is_dir():
         absent = f"there is no folder {sought.folder} here; say which it is: --chdir PATH"
@@ -100,7 +105,7 @@ def _ask(sought: Sought, python: str, runtime: Runtime) -> Mapping[str, Any]:
 
 
 def _problem(
-    sought: Sought, python: str, found: Mapping[str, Any], given: Mapping[str, str]
+    sought: ApplicationTarget, python: str, found: Mapping[str, Any], given: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield lines that say what is wrong, and what to do; none where nothing is."""
     where = f"in {sought.folder} with {python}"
@@ -130,7 +135,7 @@ def _frames(frames: Sequence[Sequence[Any]], folder: Path) -> Iterator[str]:
 
 
 def _advice(
-    error: Mapping[str, Any], sought: Sought, python: str, given: Mapping[str, str]
+    error: Mapping[str, Any], sought: ApplicationTarget, python: str, given: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield what to do about an exception, where that can be told."""
     missing, text = error["module"], VARIABLE.search(error["text"])
@@ -160,7 +165,7 @@ def _advice(
         yield f"{place} has no {missing}: install it there, or name another by --python"
 
 
-def _kind(sought: Sought, found: Mapping[str, Any]) -> Iterator[str]:
+def _kind(sought: ApplicationTarget, found: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a callable is that is no WSGI application, and what else the module has."""
     kind, name = found["kind"], f"`{sought.callable}`"
     if kind == "asgi":
@@ -184,7 +189,7 @@ def _kind(sought: Sought, found: Mapping[str, Any]) -> Iterator[str]:
     yield f"{problem}. {listed if there else f'It has no WSGI application ({sought.how})'}"
 
 
-def _written(sought: Sought, name: str) -> str:
+def _written(sought: ApplicationTarget, name: str) -> str:
     """Return how another callable of the module is named."""
     if sought.named.startswith("--app"):
         return f"--app '{sought.module}:{name}'"

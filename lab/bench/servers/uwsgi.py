@@ -13,7 +13,7 @@ from pathlib import Path
 from lab.bench.machine import project, temporary
 from lab.bench.machine.programs import placed
 from lab.bench.machine.runtime import UWSGI, command_of, environment_of, python_of_uwsgi, runtime_of
-from lab.bench.servers.application import Sought
+from lab.bench.servers.application import ApplicationTarget
 from lab.bench.servers.process import Order, Process, serve
 from lab.config.uwsgi import APPLICATION, PYTHONPATH, flat, is_on, stop_signal
 from lab.config.uwsgi.roles import serving
@@ -83,7 +83,7 @@ class UwsgiServer:
 
         return serve(order, workload, folder)
 
-    def sought(self, profile: Profile, workload: Workload) -> Sought:
+    def sought(self, profile: Profile, workload: Workload) -> ApplicationTarget:
         """Return which application *profile* is to load for *workload*, and where."""
         pairs, runtime = placed(profile), runtime_of(profile, workload.runtime)
         options, known = dict(pairs), runtime.variables.reveal()
@@ -94,7 +94,7 @@ class UwsgiServer:
         path = _values(pairs, PYTHONPATH)
         python = None if _gives_up_root(options) else python_of_uwsgi(runtime)
         variables = tuple((name, value) for name, _, value in env)
-        sought = partial(Sought, path=path, variables=variables)
+        sought = partial(ApplicationTarget, path=path, variables=variables)
         if workload.app is not None:
             module, _, name = workload.app.partition(":")
             folder, how = workload.chdir or project.root(), "--chdir names another folder"

@@ -1,5 +1,5 @@
 """
-A profile as `run.json` has it: one object, which also has the fields of its `Peer` and its `Own`.
+A profile as `run.json` has it: one object, with the fields of its `Peer` and its `PrivateCopy`.
 
 There `own` is a boolean: whether the profile has a private copy. Other programs read `run.json`, so
 it keeps this form.
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, fields
 from typing import Any
 
-from lab.model.profile import Own, Peer
+from lab.model.profile import Peer, PrivateCopy
 
 Content = dict[str, Any]
 """A JSON object."""
@@ -22,7 +22,7 @@ def flatten(header: Content) -> Content:
     for arm in _arms(header):
         profile = arm["profile"]
         peer, own = profile.pop("peer"), profile.pop("own")
-        profile |= {**peer, "own": own is not None, **(own or asdict(Own()))}
+        profile |= {**peer, "own": own is not None, **(own or asdict(PrivateCopy()))}
     return header
 
 
@@ -35,11 +35,11 @@ def nest(header: Content) -> None:
     """
     for arm in _arms(header):
         profile = arm["profile"]
-        own = _part(Own, profile) if profile.get("own") else None
+        own = _part(PrivateCopy, profile) if profile.get("own") else None
         arm["profile"] = {**profile, "peer": _part(Peer, profile), "own": own}
 
 
-def _part(kind: type[Peer | Own], profile: Content) -> Content:
+def _part(kind: type[Peer | PrivateCopy], profile: Content) -> Content:
     return {field.name: profile[field.name] for field in fields(kind) if field.name in profile}
 
 

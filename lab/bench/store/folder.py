@@ -49,7 +49,7 @@ MOST_SHOWN = 5
 T = TypeVar("T")
 
 
-class Stored(Protocol):
+class StoredFile(Protocol):
     """A dataclass that has a file of its own: see `read_json`."""
 
     FORMAT: ClassVar[int]
@@ -62,7 +62,7 @@ class Stored(Protocol):
         """Version of the file that it was read from."""
 
 
-S = TypeVar("S", bound=Stored)
+S = TypeVar("S", bound=StoredFile)
 
 
 @dataclass(frozen=True, slots=True)

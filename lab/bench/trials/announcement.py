@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 
 from lab.bench.machine.cpus import deal, written
-from lab.bench.trials.conduct import Prepared
+from lab.bench.trials.conduct import PreparedRun
 from lab.model.plan import Plan
 from lab.model.wording import counted
 
 
-def announcement(prepared: Prepared) -> Iterator[str]:
+def announcement(prepared: PreparedRun) -> Iterator[str]:
     """Yield what is going to happen, in lines."""
     plan = prepared.plan
     for name, reason in prepared.skipped.items():
@@ -42,7 +42,7 @@ def _blocks(plan: Plan) -> str:
     return f"{counted(plan.blocks, 'block')} with {plan.reference} twice in {each}"
 
 
-def _time(prepared: Prepared) -> str:
+def _time(prepared: PreparedRun) -> str:
     """Say how long the run takes."""
     minutes, seconds = divmod(round(prepared.seconds), 60)
     if prepared.plan.minutes is None:
@@ -61,7 +61,7 @@ def varying(plan: Plan) -> Iterator[str]:
             yield f"{each}: {each.expect.varies} Say --check 'REGEX' for something else."
 
 
-def _cpus(prepared: Prepared) -> str:
+def _cpus(prepared: PreparedRun) -> str:
     """Say which CPUs the server has, and which each process that makes the load."""
     count = prepared.generators
     who = "generator" if count == 1 else counted(count, "generator")

@@ -20,7 +20,7 @@ from lab.bench.machine.runtime import UWSGI, command_of, pip, program, runtime_o
 from lab.bench.profiles import backing
 from lab.bench.profiles.reading import Reading
 from lab.bench.servers import adapter, preflight
-from lab.bench.servers.application import Sought
+from lab.bench.servers.application import ApplicationTarget
 from lab.bench.servers.command import fill, places
 from lab.bench.trials.plan import app_of, arm_of
 from lab.bench.trials.same_application import shared
@@ -35,7 +35,7 @@ WRITTEN = {"wsgi": "WSGI", "tornado": "Tornado", "program": "built-in"}
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class Installation:
     """A profile, and whether it is installed here."""
 
     profile: Profile
@@ -47,7 +47,7 @@ class Installed:
     """Of its ini; None where it has none."""
 
 
-def look(name: str, runtime: Runtime = OURS) -> Installed:
+def look(name: str, runtime: Runtime = OURS) -> Installation:
     """
     Read a profile, by its name or path, and ask its server for its version.
 
@@ -61,7 +61,7 @@ def look(name: str, runtime: Runtime = OURS) -> Installed:
     return _with_version(_checked(name, runtime))
 
 
-def look_at_all(names: Iterable[str]) -> list[Installed]:
+def look_at_all(names: Iterable[str]) -> list[Installation]:
     """`look` at several, whose servers are asked for their versions at once: they take a while."""
     # They are read one after the other: Python's parser is not safe in several threads (3.11).
     checked = [_checked(name, OURS) for name in names]
@@ -70,34 +70,34 @@ def look_at_all(names: Iterable[str]) -> list[Installed]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Checked:
+class _Check:
     """What is known of a profile before its server is asked."""
 
-    installed: Installed
+    installed: Installation
     asked: tuple[str, ...] = ()
     """The command that says the server's version; empty where nothing is to be asked."""
     hint: str = ""
     """How to install what is missing."""
 
 
-def _checked(name: str, runtime: Runtime) -> _Checked:
+def _checked(name: str, runtime: Runtime) -> _Check:
     """Read a profile, and look for what it needs."""
     try:
         profile, reading = profiles.with_reading(name, runtime)
     except MissingError as error:
-        return _Checked(Installed(profiles.described(name), str(error)))
+        return _Check(Installation(profiles.described(name), str(error)))
     needs = project.as_installed(profile.peer.needs or "")
     if runtime.python is not None:
         needs = needs.replace("pip install", pip(runtime.python))
     hint = f" ({needs})" if needs else ""
     missing = _missing(profile, runtime, hint)
     if missing is not None or not profile.version:
-        return _Checked(Installed(profile, missing, reading=reading))
+        return _Check(Installation(profile, missing, reading=reading))
     words = places(profile, runtime)
     asked = tuple(fill(word, words, profile.path) for word in profile.version)
     with suppress(MissingError):
         asked = command_of(runtime, *asked)
-    return _Checked(Installed(profile, None, reading=reading), asked, hint)
+    return _Check(Installation(profile, None, reading=reading), asked, hint)
 
 
 def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
@@ -121,7 +121,7 @@ def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
     return next(filter(None, map(backing.missing, services)), None)
 
 
-def _with_version(checked: _Checked) -> Installed:
+def _with_version(checked: _Check) -> Installation:
     """Return a profile with what its server says of its version."""
     asked, profile = checked.asked, checked.installed.profile
     if not asked:
@@ -161,7 +161,7 @@ def version_number(version: str) -> str:
 
 def available(
     names: Sequence[str], workload: Workload
-) -> tuple[list[Installed], dict[str, str], Workload]:
+) -> tuple[list[Installation], dict[str, str], Workload]:
     """
     Return the profiles that can be asked for *workload* here, and why each of the others cannot.
 
@@ -193,7 +193,7 @@ def available(
     return chosen, skipped, workload
 
 
-def warnings(found: Sequence[Installed], runtime: Runtime) -> tuple[str, ...]:
+def warnings(found: Sequence[Installation], runtime: Runtime) -> tuple[str, ...]:
     """Return what is wrong with the user's own configurations, in a line each."""
     theirs = (each for each in found if not profiles.is_ours(each.profile.path))
     return tuple(
@@ -202,7 +202,7 @@ def warnings(found: Sequence[Installed], runtime: Runtime) -> tuple[str, ...]:
 
 
 def import_applications(
-    found: Sequence[Installed], workload: Workload, unread: Sequence[str] = ()
+    found: Sequence[Installation], workload: Workload, unread: Sequence[str] = ()
 ) -> dict[str, Any]:
     """
     Import each application of the user's, once, as its server would.
@@ -244,7 +244,7 @@ def import_applications(
 
 def _sought(
     found: Sequence[Profile], workload: Workload
-) -> Iterator[tuple[str, tuple[Sought, Runtime]]]:
+) -> Iterator[tuple[str, tuple[ApplicationTarget, Runtime]]]:
     """Yield the application of each profile that serves one of the user's, and what serves it."""
     # What the user has written comes first, so that it is what a message names.
     for profile in sorted(found, key=lambda profile: profiles.is_ours(profile.path)):

@@ -1,7 +1,7 @@
 """
 One experiment, whichever door it came through: `lab run` or `locust -f loadtests/`.
 
-A door gives its wishes as `Options`, a generator, and something that shows progress; what comes
+A door gives its wishes as `Measurement`, a generator, and something that shows progress; what comes
 back is the run's folder and its summary.
 """
 
@@ -63,7 +63,7 @@ SoFar = Callable[[Sequence[Trial]], Run]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Measurement:
     """What a user asked for."""
 
     profiles: Sequence[str] = ()
@@ -118,7 +118,7 @@ Files = Callable[[RunConclusion], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedRun:
     """A plan that is ready to run, for a door to announce."""
 
     plan: Plan
@@ -140,7 +140,7 @@ class Prepared:
     """Of the user's own environment and uWSGI: their versions, and those of its packages."""
 
 
-def prepare(options: Options, workload: Workload) -> Prepared:
+def prepare(options: Measurement, workload: Workload) -> PreparedRun:
     """
     Resolve the profiles and lay out the plan.
 
@@ -185,12 +185,16 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     told = (each for each in found if each.profile.version[:1] != (UWSGI,))
     versions = {each.profile.name: each.version for each in told if each.version}
     said = tuple(remarks(chosen, cores[0] if cores else None, workload))
-    return Prepared(plan, skipped, seconds, cores, generators, unread, said, versions, theirs)
+    return PreparedRun(plan, skipped, seconds, cores, generators, unread, said, versions, theirs)
 
 
 @swept()
 def conduct(
-    prepared: Prepared, options: Options, generator: Generator, observer: Observer, files: Files
+    prepared: PreparedRun,
+    options: Measurement,
+    generator: Generator,
+    observer: Observer,
+    files: Files,
 ) -> Outcome:
     """
     Run the plan, and write the run's folder.
@@ -250,13 +254,13 @@ def conduct(
             return Outcome(writer.folder, _conclude(writer, files))
 
 
-def _with_earlier(options: Options, digest: str, env: dict[str, Any]) -> dict[str, Any]:
+def _with_earlier(options: Measurement, digest: str, env: dict[str, Any]) -> dict[str, Any]:
     """Return the run's environment by its digest, and those of the trials that were made before."""
     before = options.earlier.environments if options.earlier else {}
     return {**before, digest: env}
 
 
-def _environment(prepared: Prepared) -> dict[str, Any]:
+def _environment(prepared: PreparedRun) -> dict[str, Any]:
     """Return what the run depends on, with what its servers say of themselves."""
     env = environment.read_environment()
     if prepared.versions:
@@ -291,7 +295,7 @@ def _keep_early(results: Path, workload: Workload, error: ServerStartError) -> N
             keep_log(new_folder(results, workload.name, time.time()), error)
 
 
-def _schedule(plan: Plan, options: Options, writer: RunWriter, observer: Observer) -> Schedule:
+def _schedule(plan: Plan, options: Measurement, writer: RunWriter, observer: Observer) -> Schedule:
     """
     Return what says which arms each block holds.
 
@@ -343,7 +347,7 @@ def real_parts(
     )
 
 
-def _points(options: Options, workload: Workload) -> Iterator[Point]:
+def _points(options: Measurement, workload: Workload) -> Iterator[Point]:
     """Yield what is asked for: at each rate or value, or alone."""
     if options.sweep is not None:
         yield from options.sweep.points(options.load, workload)

@@ -9,7 +9,7 @@ from lab.analysis.judging import FAILED
 from lab.analysis.thresholds import Threshold
 from lab.bench.servers import adapter
 from lab.bench.servers.counting import Cost, cost, require_tools
-from lab.bench.trials.conduct import Prepared
+from lab.bench.trials.conduct import PreparedRun
 from lab.bench.trials.pair import NEW, OLD
 from lab.errors import UsageError
 
@@ -40,7 +40,7 @@ def parse(text: str) -> Threshold | None:
     return Threshold(text.strip(), found[1], NEW, OLD, found[2], float(found[3]))
 
 
-def counts(prepared: Prepared) -> tuple[Cost, Cost]:
+def counts(prepared: PreparedRun) -> tuple[Cost, Cost]:
     """Return what the first request takes of the old version, and of the new one."""
     costs = []
     for arm in prepared.plan.arms:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.bench.servers import adapter
-from lab.bench.trials.conduct import Options, Prepared, prepare
+from lab.bench.trials.conduct import Measurement, PreparedRun, prepare
 from lab.bench.trials.minutes import with_minutes
 from lab.bench.trials.plan import estimate
 from lab.errors import Interrupted, LabError, UsageError
@@ -22,8 +22,8 @@ Side = tuple[str, Workload]
 
 
 def prepare_pair(
-    options: Options, old: Side, new: Side, *, deciding: str, new_reply: bool
-) -> Prepared:
+    options: Measurement, old: Side, new: Side, *, deciding: str, new_reply: bool
+) -> PreparedRun:
     """
     Lay out the plan of two versions, each served from a folder and an environment of its own.
 
@@ -63,7 +63,7 @@ def prepare_pair(
     )
 
 
-def _prepared(name: str, options: Options, side: Side) -> Prepared:
+def _prepared(name: str, options: Measurement, side: Side) -> PreparedRun:
     config, workload = side
     alone = replace(options, profiles=(config,), minutes=None)
     try:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from lab.analysis.summary import Summary
-from lab.bench.trials.conduct import Options, Outcome
+from lab.bench.trials.conduct import Measurement, Outcome
 from lab.bench.trials.plan import validate_rate
 from lab.errors import UnmeasuredError, UsageError
 
@@ -130,8 +130,8 @@ def capacity(summary: Summary) -> Capacity:
 
 def planned(
     rates: Sequence[Rate],
-    options: Options,
-    compare: Callable[[Options], Outcome],
+    options: Measurement,
+    compare: Callable[[Measurement], Outcome],
     say: Callable[[str], None],
 ) -> dict[str, float]:
     """

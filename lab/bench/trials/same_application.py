@@ -20,8 +20,8 @@ from lab.config.uwsgi.private import asked_over, proxied
 from lab.config.uwsgi.roles import served_by
 from lab.errors import UsageError
 from lab.model.digest import digest_of
-from lab.model.profile import Own, Profile
-from lab.model.runtime import OWN, Altered, Variables
+from lab.model.profile import PrivateCopy, Profile
+from lab.model.runtime import OWN, Alteration, Variables
 from lab.model.workload import Workload
 
 
@@ -108,7 +108,7 @@ def _beside(profile: Profile, mine: Profile) -> Profile:
         return profile
     interfaces = (OWN, *profile.interfaces)
     options = served_by(profile.options, placed(mine))
-    own = Own(mine.cwd, profile.altered)
+    own = PrivateCopy(mine.cwd, profile.altered)
     return replace(_with_options(profile, options), own=own, interfaces=interfaces)
 
 
@@ -122,7 +122,7 @@ def _proxied(profile: Profile, theirs: Sequence[Profile]) -> Profile:
 
 def _with_options(profile: Profile, options: tuple[tuple[str, str], ...]) -> Profile:
     """Return a profile of ours that is served from a private copy, of other options."""
-    own = profile.own or Own()
+    own = profile.own or PrivateCopy()
     return replace(profile, own=own, options=options, digest=digest_of(options))
 
 
@@ -152,9 +152,9 @@ def remarks(
         yield "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it"
 
 
-def _gathered(moved: Sequence[Altered]) -> Iterator[str]:
+def _gathered(moved: Sequence[Alteration]) -> Iterator[str]:
     """Yield changes, those that went to one place together."""
-    places: dict[str, list[Altered]] = {}
+    places: dict[str, list[Alteration]] = {}
     for each in moved:
         places.setdefault(each.became or "", []).append(each)
     for place, there in places.items():

@@ -88,7 +88,7 @@ KEYS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fitting:
+class FittingLoad:
     """A load that fits a workload, where nobody says otherwise."""
 
     load: Load
@@ -99,13 +99,13 @@ class Fitting:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class WorkloadDescription:
     """A workload, as its file describes it."""
 
     workload: Workload
     summary: str
-    own: Fitting
-    article: Fitting | None
+    own: FittingLoad
+    article: FittingLoad | None
     """As its article loaded it."""
 
 
@@ -125,7 +125,7 @@ def find() -> tuple[str, ...]:
     return tuple(names)
 
 
-def read(name: str, path: str | None = None) -> Described:
+def read(name: str, path: str | None = None) -> WorkloadDescription:
     """
     Read a workload.
 
@@ -174,7 +174,7 @@ def read(name: str, path: str | None = None) -> Described:
         work=said.get("work"),
     )
     article = _fitting(said["article"]) if "article" in said else None
-    return Described(asked, said["summary"], _fitting(said.get("load", {})), article)
+    return WorkloadDescription(asked, said["summary"], _fitting(said.get("load", {})), article)
 
 
 def workload(
@@ -308,9 +308,9 @@ def _expected(reply: Mapping[str, str], path: str) -> tuple[str, bytes | None]:
     return path, reply["text"].encode() if "text" in reply else None
 
 
-def _fitting(table: Mapping[str, Any]) -> Fitting:
+def _fitting(table: Mapping[str, Any]) -> FittingLoad:
     load = {key: value for key, value in table.items() if key not in ("window", "warmup")}
-    return Fitting(Load(**load), table.get("window"), table.get("warmup"))
+    return FittingLoad(Load(**load), table.get("window"), table.get("warmup"))
 
 
 @cache

@@ -80,7 +80,7 @@ class _Archive(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class HarRecording:
     """What a recording asks for."""
 
     requests: tuple[Request, ...]
@@ -97,7 +97,7 @@ class Recorded:
         return f"{said}; left out: {reasons}" if reasons else said
 
 
-def parse(text: bytes, path: Path, digest: Hashed, *, static: bool, writes: bool) -> Recorded:
+def parse(text: bytes, path: Path, digest: Hashed, *, static: bool, writes: bool) -> HarRecording:
     """
     Return what a recording asks of its first origin.
 
@@ -134,7 +134,7 @@ def parse(text: bytes, path: Path, digest: Hashed, *, static: bool, writes: bool
     if not requests:
         told = ", ".join(f"{number} {why}" for why, number in left_out.items())
         raise WorkloadError(path, f"nothing of it is left to ask for: {told}")
-    return Recorded(tuple(requests), origin, left_out)
+    return HarRecording(tuple(requests), origin, left_out)
 
 
 def _origin(address: str) -> str:

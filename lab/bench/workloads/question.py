@@ -52,7 +52,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Answer:
     """What a question comes to."""
 
     requests: tuple[Request, ...]
@@ -62,7 +62,7 @@ class Answered:
     """What was read of a file, in a line."""
 
 
-def requests_of(question: Question) -> Answered:
+def requests_of(question: Question) -> Answer:
     """
     Return what is to be asked of an application of the user's.
 
@@ -85,7 +85,7 @@ def requests_of(question: Question) -> Answered:
             if each.method not in SAFE:
                 sent = "it would be sent thousands of times, to servers of trials"
                 raise UsageError(f"{each}: {each.method} may write, and {sent}: say --writes")
-    return Answered(found, check_host(typed_host or host or HOST), said)
+    return Answer(found, check_host(typed_host or host or HOST), said)
 
 
 def added(question: Question) -> tuple[Pairs, str | None]:

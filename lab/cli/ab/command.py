@@ -25,11 +25,11 @@ from lab.bench.trials.conduct import Outcome, conduct
 from lab.bench.trials.pair import NEW, OLD, prepare_pair, served_alike
 from lab.bench.trials.progress import Progress
 from lab.bench.trials.replies import TriedOut
-from lab.cli.ab.conclusion import Concluded, PairRun, told_of
-from lab.cli.ab.sides import INSTALL, Version, Wanted, versions
+from lab.cli.ab.conclusion import PairConclusion, PairRun, told_of
+from lab.cli.ab.sides import INSTALL, Version, VersionsJob, versions
 from lab.cli.options.decorators import FULL, each_of, offered
 from lab.cli.options.execution import application, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.outputs import OUTPUT
 from lab.cli.report import show
 from lab.cli.types import NAME
@@ -159,7 +159,7 @@ def ab_command(
         )
     asked = _limits(limits, metric, count=count)
     confirm = bool(os.environ.get("CI")) if confirm is None else confirm
-    request = Wanted(
+    request = VersionsJob(
         old=old,
         new=new,
         **{name: given.pop(name) for name in ("config", "install", "setup", "env_old", "env_new")},
@@ -174,7 +174,7 @@ def ab_command(
         if markdown is not None:
             write_text(markdown, no_result(error.lines))
         raise
-    found, as_json = Concluded(first, wanted=confirm), given["json"]
+    found, as_json = PairConclusion(first, wanted=confirm), given["json"]
     if not as_json:
         conclusion, folder = first.outcome.conclusion, first.outcome.folder
         say(f"{first.answer(metric)}\n")
@@ -193,7 +193,7 @@ def ab_command(
     return found.status
 
 
-def _tell(new: Sequence[str], found: Concluded, metric: str, markdown: Path | None) -> None:
+def _tell(new: Sequence[str], found: PairConclusion, metric: str, markdown: Path | None) -> None:
     """Say what is new, and write the comment: a second run may fail, or be ended."""
     for line in new:
         say(line, err=True)
@@ -239,7 +239,7 @@ def _limit(text: str) -> Threshold:
 
 
 def _measured(
-    request: Wanted,
+    request: VersionsJob,
     limits: Limits,
     given: dict[str, Any],
     *,
@@ -304,7 +304,7 @@ def _run(
         raise
 
 
-def _asked(version: Version, given: dict[str, Any]) -> Asked:
+def _asked(version: Version, given: dict[str, Any]) -> Job:
     """Return what is asked of one version."""
     own = dict(given)
     if own["blocks"] is None and own["minutes"] is None and not own["quick"]:
@@ -315,4 +315,4 @@ def _asked(version: Version, given: dict[str, Any]) -> Asked:
         raise UsageError(f"--chdir {own['chdir']}: {version.given} has no such folder")
     # Where a configuration says what is served, its own chdir counts, unless one was named.
     own["chdir"] = folder if own["app"] or own["chdir"] else None
-    return Asked(profiles=(version.config,), python=version.python, cwd=folder, **own)
+    return Job(profiles=(version.config,), python=version.python, cwd=folder, **own)

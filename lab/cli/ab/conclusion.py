@@ -71,7 +71,7 @@ class PairRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Concluded:
+class PairConclusion:
     """What one run comes to, or two."""
 
     first: PairRun

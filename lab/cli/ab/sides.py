@@ -33,7 +33,7 @@ SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class VersionsJob:
     """What was asked for."""
 
     old: str
@@ -95,7 +95,7 @@ class Version:
 
 @contextmanager
 def versions(
-    request: Wanted, *, swapped: bool, say: Callable[[str], None]
+    request: VersionsJob, *, swapped: bool, say: Callable[[str], None]
 ) -> Iterator[tuple[Version, Version]]:
     """
     Make both versions ready to be served, and remove what was made for it at the end.
@@ -133,7 +133,7 @@ def versions(
 
 
 def _version(  # noqa: PLR0917 - each of its own kind
-    request: Wanted,
+    request: VersionsJob,
     say: Callable[[str], None],
     given: str,
     python: Path | None,
@@ -164,7 +164,7 @@ def _version(  # noqa: PLR0917 - each of its own kind
 
 
 def _made(
-    request: Wanted,
+    request: VersionsJob,
     say: Callable[[str], None],
     given: str,
     folder: Path,

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from lab.cli.lint.formats import FORMATS, Found
+from lab.cli.lint.formats import FORMATS, LocatedFlaw
 from lab.cli.types import NAME, whole_number
 from lab.config.configuration import Known
 from lab.config.edits import diff
@@ -114,7 +114,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     asked: dict[str, Any] = {name: given[name] for name in ("select", "ignore", "container")}
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
-    found: list[Found] = []
+    found: list[LocatedFlaw] = []
     failed = changes = False
     for file_or_command in _searched(files):
         try:
@@ -129,7 +129,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             say(in_a_line(f"lab: {error}"), err=True)
             failed = True
         else:
-            found += [Found(flaw, linted.line(flaw)) for flaw in linted.flaws]
+            found += [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
     # What several files include is wrong once.
     found = sorted(dict.fromkeys(found), key=lambda each: each.order)
     # "Found nothing" would read as if a file that cannot be read were a good one.
@@ -172,7 +172,7 @@ def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -
     return known.for_files(trusted=trusted)
 
 
-def _say(found: list[Found], form: str, *, remarks: bool) -> None:
+def _say(found: list[LocatedFlaw], form: str, *, remarks: bool) -> None:
     """Print what was found in a form."""
     shown = [each for each in found if each.counts or remarks]
     left_out = [each for each in found if not (each.counts or remarks)]
@@ -183,7 +183,7 @@ def _say(found: list[Found], form: str, *, remarks: bool) -> None:
         say(text, end="")
 
 
-def _show_diff(linted: lint.Linted) -> None:
+def _show_diff(linted: lint.LintResult) -> None:
     """Print the lines that fixes change; no patch where one of them would act on who reads it."""
     patch = "".join(_diff(linted))
     names = "".join(map(str, linted.before))
@@ -194,7 +194,7 @@ def _show_diff(linted: lint.Linted) -> None:
     say(patch, end="")
 
 
-def _diff(linted: lint.Linted) -> Iterator[str]:
+def _diff(linted: lint.LintResult) -> Iterator[str]:
     """Yield the lines that fixes change, file by file."""
     for file, before in linted.before.items():
         yield diff(before, linted.config.texts[file], (in_a_line(str(file)),) * 2)

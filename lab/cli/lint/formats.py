@@ -50,7 +50,7 @@ def _from(here: str, path: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedFlaw:
     """A flaw, and the line that it is in."""
 
     flaw: Flaw
@@ -100,9 +100,9 @@ class Found:
         return in_a_line(self.flaw.message) + also
 
 
-def once(found: Iterable[Found]) -> list[Found]:
+def once(found: Iterable[LocatedFlaw]) -> list[LocatedFlaw]:
     """Return the first finding of each rule in each file, with the lines of its others."""
-    groups: dict[tuple[str, str, Severity], list[Found]] = {}
+    groups: dict[tuple[str, str, Severity], list[LocatedFlaw]] = {}
     for each in found:
         groups.setdefault((each.file, each.flaw.code, each.flaw.severity), []).append(each)
     return [
@@ -111,7 +111,7 @@ def once(found: Iterable[Found]) -> list[Found]:
     ]
 
 
-def text(found: Sequence[Found], left_out: Sequence[Found] = ()) -> str:
+def text(found: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
     """Return a line for each rule and file, aligned, and one that counts them."""
     found = once(found)
     places = max((len(each.place) for each in found), default=0)
@@ -124,7 +124,7 @@ def text(found: Sequence[Found], left_out: Sequence[Found] = ()) -> str:
     return "\n".join((*lines, summary(found, left_out), ""))
 
 
-def summary(found: Sequence[Found], left_out: Sequence[Found] = ()) -> str:
+def summary(found: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
     """Return how many there are, of which severity, what can be fixed, and what is not shown."""
     rest = len(once(left_out))
     whole = all(each.flaw.code != UNREAD for each in (*found, *left_out))
@@ -153,12 +153,12 @@ def _mark(fix: Fix | None) -> str:
     return " [--fix]" if fix.safe else " [--unsafe-fixes]"
 
 
-def as_json(found: Sequence[Found], _: Sequence[Found] = ()) -> str:
+def as_json(found: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
     """Return a list of objects."""
     return _dumped([_record(each) for each in found])
 
 
-def _record(each: Found) -> dict[str, Any]:
+def _record(each: LocatedFlaw) -> dict[str, Any]:
     flaw = each.flaw
     return {
         "file": each.file,
@@ -171,12 +171,12 @@ def _record(each: Found) -> dict[str, Any]:
     }
 
 
-def github(found: Sequence[Found], _: Sequence[Found] = ()) -> str:
+def github(found: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
     """Return an annotation for each rule and file: a runner shows ten of a step."""
     return "".join(f"{_command(each)}\n" for each in once(found))
 
 
-def _command(each: Found) -> str:
+def _command(each: LocatedFlaw) -> str:
     flaw = each.flaw
     properties = {
         "file": each.file,
@@ -193,7 +193,7 @@ def _escaped(said: str, more: str = "") -> str:
     return "".join(f"%{ord(char):02X}" if char in f"%\r\n{more}" else char for char in said)
 
 
-def gitlab(found: Sequence[Found], _: Sequence[Found] = ()) -> str:
+def gitlab(found: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
     """Return GitLab's report on code quality."""
     return _dumped(
         [
@@ -209,7 +209,7 @@ def gitlab(found: Sequence[Found], _: Sequence[Found] = ()) -> str:
     )
 
 
-def fingerprints(found: Sequence[Found]) -> Iterator[tuple[Found, str]]:
+def fingerprints(found: Sequence[LocatedFlaw]) -> Iterator[tuple[LocatedFlaw, str]]:
     """
     Yield each with a text that stays the same while other lines of its file change.
 
@@ -223,7 +223,7 @@ def fingerprints(found: Sequence[Found]) -> Iterator[tuple[Found, str]]:
         yield each, hashlib.sha256(made.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def markdown(found: Sequence[Found], left_out: Sequence[Found] = ()) -> str:
+def markdown(found: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
     """Return a table with a row for each rule and file, and the line that counts."""
     found = once(found)
     rows = [
@@ -239,7 +239,7 @@ def _cell(said: str) -> str:
     return "".join(f"\\{char}" if char in "\\|*_`<[$~" else char for char in said)
 
 
-def sarif(found: Sequence[Found], _: Sequence[Found] = ()) -> str:
+def sarif(found: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
     """Return a log with one run, in which the rules that found something are described."""
     from importlib.metadata import version  # noqa: PLC0415 - slow, and for SARIF alone
 
@@ -270,7 +270,7 @@ def _rule(code: str) -> dict[str, Any]:
     }
 
 
-def _result(each: Found, fingerprint: str, index: int) -> dict[str, Any]:
+def _result(each: LocatedFlaw, fingerprint: str, index: int) -> dict[str, Any]:
     region = {"startLine": each.line, "startColumn": each.column}
     location = {"artifactLocation": {"uri": quote(os.fsencode(each.file))}, "region": region}
     return {
@@ -287,7 +287,7 @@ def _dumped(content: Any) -> str:
     return in_json(json.dumps(content, indent=2)) + "\n"
 
 
-FORMATS: Mapping[str, Callable[[Sequence[Found], Sequence[Found]], str]] = {
+FORMATS: Mapping[str, Callable[[Sequence[LocatedFlaw], Sequence[LocatedFlaw]], str]] = {
     "text": text,
     "json": as_json,
     "sarif": sarif,

@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from lab.cli.migrate.migration import Migrated, migrated
+from lab.cli.migrate.migration import Migration, migrated
 from lab.cli.migrate.text import FORMS
 from lab.cli.migrate.trial import status_of
 from lab.cli.options.decorators import offered
-from lab.cli.options.table import OPTIONS, Asked
+from lab.cli.options.table import OPTIONS, Job
 from lab.cli.outputs import OUTPUT, write_new
 from lab.cli.types import NAME
 from lab.config.servers import TRANSLATABLE
@@ -129,11 +129,11 @@ def migrate_command(
         # The extra `run` has what measures.
         from lab.cli.migrate import measure as measuring  # noqa: PLC0415
 
-        asked = Asked(env=env, **given)
+        asked = Job(env=env, **given)
         chdir = asked.chdir and asked.chdir.expanduser().resolve()
         left = asked.drop
         trial = migrated(configuration, to, environ, drop=left, chdir=chdir, trusted=own)
-        trying = measuring.Trying(configuration, trial, asked, slow_path, quick_path)
+        trying = measuring.TrialSettings(configuration, trial, asked, slow_path, quick_path)
         tried = measuring.tried(trying)
     text = FORMS[form](found, tried)
     say(text if form == "json" else visible_lines(text), end="")
@@ -144,7 +144,7 @@ def _check_measured(
     measure: bool, paths: Mapping[str, str | None], given: Mapping[str, Any]
 ) -> None:
     """Refuse what only a measurement takes, where none is asked for."""
-    usual = Asked()
+    usual = Job()
     said = {
         OPTIONS[name].name: value is not None and value != getattr(usual, name)
         for name, value in given.items()
@@ -178,7 +178,7 @@ def _check_beside(path: Path, beside: Path) -> None:
         raise UsageError(f"{in_a_line(str(beside))}: {problem}")
 
 
-def _write(path: Path, found: Migrated) -> None:
+def _write(path: Path, found: Migration) -> None:
     """Write the new configuration, and the file of its variables beside it."""
     files = {path: found.text}
     if found.environment:

@@ -11,10 +11,10 @@ from lab.analysis.summary import Row, Summary
 from lab.bench.machine import temporary
 from lab.bench.trials.available import look
 from lab.bench.trials.cores import share_cores
-from lab.cli.migrate.migration import Migrated
-from lab.cli.migrate.trial import Contrast, Tried
+from lab.cli.migrate.migration import Migration
+from lab.cli.migrate.trial import Contrast, SideBySide
 from lab.cli.options.execution import application, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.run.comparison import made
 from lab.cli.startable import startable
 from lab.cli.stress.faults import KILLS, SLOW
@@ -56,14 +56,14 @@ QUEUE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Trying:
+class TrialSettings:
     """What is put to the test, and how."""
 
     configuration: str
     """As it was typed."""
-    found: Migrated
+    found: Migration
     """What it becomes, without what is to be left out."""
-    asked: Asked
+    asked: Job
     """What was asked for beside it; its profiles are not known yet."""
     slow: str | None
     """A path whose reply takes long; None where none is named."""
@@ -81,7 +81,7 @@ class Trying:
         return self.served if self.found.translation.service.is_wsgi else None
 
 
-def tried(trying: Trying) -> Tried:
+def tried(trying: TrialSettings) -> SideBySide:
     """
     Return what was seen of both configurations: by a run, by faults, and by single questions.
 
@@ -115,19 +115,19 @@ def tried(trying: Trying) -> Tried:
     measured = gravest(outcome.conclusion.status, _unproved(result))
     said = (*_of_trials(outcome.conclusion.points[0]), *banners(result), *notes(result))
     said += (UNWATCHED,) * (trying.watched is None)
-    return Tried(rows, said, str(outcome.folder), measured)
+    return SideBySide(rows, said, str(outcome.folder), measured)
 
 
-def _quick(trying: Trying, asked: Asked) -> Workload:
+def _quick(trying: TrialSettings, asked: Job) -> Workload:
     """Return what all clients ask at once: the path that is named for it, or what else is asked."""
     if trying.quick is None:
         return application(asked)
-    usual = Asked()
+    usual = Job()
     alone = {name: getattr(usual, name) for name in ("method", "data", "requests", "check")}
     return application(replace(asked, **alone, status=usual.status, path=(trying.quick,)))
 
 
-def _seen(wishes: Wishes, trying: Trying) -> list[dict[str, Sighting]]:
+def _seen(wishes: Wishes, trying: TrialSettings) -> list[dict[str, Sighting]]:
     """Return the answers of both servers, fresh ones each."""
     shares = share_cores()
     cores = shares[0] if shares else None

@@ -25,7 +25,7 @@ DIFFERS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Migrated:
+class Migration:
     """What one configuration becomes for another server."""
 
     translation: Translation
@@ -98,7 +98,7 @@ def migrated(
     drop: Collection[str] = (),
     chdir: Path | None = None,
     trusted: bool = False,
-) -> Migrated:
+) -> Migration:
     """
     Return what a configuration becomes for another server.
 
@@ -128,7 +128,7 @@ def migrated(
     check_serves(name, made.service, to)
     file = file or after.output
     files = after.write(made, shell_file(file))
-    return Migrated(
+    return Migration(
         made,
         before.name,
         after.name,

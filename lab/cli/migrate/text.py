@@ -6,20 +6,20 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 
-from lab.cli.migrate.migration import HIDDEN, Migrated
-from lab.cli.migrate.trial import Tried, lines, status_of
+from lab.cli.migrate.migration import HIDDEN, Migration
+from lab.cli.migrate.trial import SideBySide, lines, status_of
 
 HEAD = "Put to the test, beside each other"
 """What stands above the table of a measurement."""
 
 
-def as_text(found: Migrated, tried: Tried | None = None) -> str:
+def as_text(found: Migration, tried: SideBySide | None = None) -> str:
     """Return it for a terminal: what to paste, then what it changes, then what was seen."""
     seen = ("", HEAD.upper(), *lines(tried)) if tried else ()
     return "\n".join((*_text(found), *seen)) + "\n"
 
 
-def _text(found: Migrated) -> Iterator[str]:
+def _text(found: Migration) -> Iterator[str]:
     yield f"# {found.file}"
     yield found.text.rstrip("\n")
     if found.environment:
@@ -42,19 +42,19 @@ def _text(found: Migrated) -> Iterator[str]:
         yield from (f"  {each}" for each in found.nginx)
 
 
-def _head(name: str, found: Migrated) -> str:
+def _head(name: str, found: Migration) -> str:
     if name == HIDDEN:
         return f"{found.before.upper()} -> {found.after.upper()}, THOUGH NO OPTION SHOWS IT"
     return name.upper()
 
 
-def as_markdown(found: Migrated, tried: Tried | None = None) -> str:
+def as_markdown(found: Migration, tried: SideBySide | None = None) -> str:
     """Return it as a page, for a pull request."""
     seen = _table(tried) if tried else ()
     return "\n".join((*_markdown(found), *seen)) + "\n"
 
 
-def _markdown(found: Migrated) -> Iterator[str]:
+def _markdown(found: Migration) -> Iterator[str]:
     yield f"# From {found.before} to {found.after}\n"
     language = {"py": "python", "sh": "sh", "ini": "ini"}.get(found.file.rpartition(".")[2], "")
     yield f"`{found.file}`, started by `{found.start}`:\n"
@@ -71,7 +71,7 @@ def _markdown(found: Migrated) -> Iterator[str]:
         yield "\n## nginx\n\n```diff\n" + "\n".join(found.nginx) + "\n```"
 
 
-def _table(tried: Tried) -> Iterator[str]:
+def _table(tried: SideBySide) -> Iterator[str]:
     yield f"\n## {HEAD}\n\n| | question | before | after |\n|---|---|---|---|"
     for each in tried.contrasts:
         cells = map(_cell, (each.question, each.before, each.after))
@@ -84,7 +84,7 @@ def _cell(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-def as_json(found: Migrated, tried: Tried | None = None) -> str:
+def as_json(found: Migration, tried: SideBySide | None = None) -> str:
     """Return it as one JSON object."""
     made = found.translation
     listed = {
@@ -108,7 +108,7 @@ def as_json(found: Migrated, tried: Tried | None = None) -> str:
     return json.dumps(whole, indent=1) + "\n"
 
 
-FORMS: Mapping[str, Callable[[Migrated, Tried | None], str]] = {
+FORMS: Mapping[str, Callable[[Migration, SideBySide | None], str]] = {
     "text": as_text,
     "markdown": as_markdown,
     "json": as_json,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lab.cli.migrate.migration import DIFFERS, Migrated
+from lab.cli.migrate.migration import DIFFERS, Migration
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class SideBySide:
     """Both configurations, beside each other."""
 
     contrasts: tuple[Contrast, ...]
@@ -37,7 +37,7 @@ class Tried:
     """Exit status of the measurement: 0, or why it says less than was asked."""
 
 
-def status_of(found: Migrated, tried: Tried | None) -> int:
+def status_of(found: Migration, tried: SideBySide | None) -> int:
     """Return the exit status: what the measurement lacks before what differs."""
     if tried is None:
         return found.status
@@ -46,7 +46,7 @@ def status_of(found: Migrated, tried: Tried | None) -> int:
     return DIFFERS if any(each.differs for each in tried.contrasts) else found.status
 
 
-def lines(tried: Tried) -> Iterator[str]:
+def lines(tried: SideBySide) -> Iterator[str]:
     """Yield the table for a terminal, and what has to be known of it."""
     rows = [(each.mark, each.question, each.before, each.after) for each in tried.contrasts]
     rows.insert(0, ("", "question", "before", "after"))

@@ -5,5 +5,5 @@ What can be asked of a comparison: every option once, for `lab run` and for Locu
 arguments for Locust's command line and web form. Both hand what was given over as an `Asked`; what
 follows from that is decided here, so that the two doors cannot differ.
 
-To add an option, add a field to `lab.cli.options.table.Asked`.
+To add an option, add a field to `lab.cli.options.table.Job`.
 """

@@ -11,12 +11,12 @@ import click
 
 from lab.cli.options.option import Kind, Option, folder
 from lab.cli.options.table import OPTIONS
-from lab.cli.types import NAME, Parsed, filled
+from lab.cli.types import NAME, ParsedType, filled
 
 Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 
 
-FOLDER = Parsed(lambda text: folder(filled(text)), "path")
+FOLDER = ParsedType(lambda text: folder(filled(text)), "path")
 """The type of an option that names a folder, which need not exist."""
 
 FULL = click.option("--full", is_flag=True, help="Print the whole report: every table and note.")
@@ -77,5 +77,5 @@ def _type(option: Option) -> Any:
         return bool
     parse = option.parse
     if parse in (Path, folder):
-        return Parsed(lambda text: parse(filled(text)), "path")
-    return Parsed(parse)
+        return ParsedType(lambda text: parse(filled(text)), "path")
+    return ParsedType(parse)

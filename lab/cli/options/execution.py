@@ -11,7 +11,7 @@ from lab.bench import workloads
 from lab.bench.load.ab import check_ab
 from lab.bench.load.wires import check_clients
 from lab.bench.trials.announcement import announcement
-from lab.bench.trials.conduct import Options, Outcome, Prepared, prepare
+from lab.bench.trials.conduct import Measurement, Outcome, PreparedRun, prepare
 from lab.bench.trials.cores import arrange
 from lab.bench.trials.hosts import own_address
 from lab.bench.trials.minutes import usual_minutes
@@ -19,10 +19,10 @@ from lab.bench.trials.plan import check_lasts, validate_load, validate_sizes
 from lab.bench.trials.rates import Rate, check_units, parse_rates, planned
 from lab.bench.trials.same_application import says_what_is_served
 from lab.bench.trials.sweep import Sweep, parse_sweep
-from lab.bench.workloads import Fitting, asking
+from lab.bench.workloads import FittingLoad, asking
 from lab.bench.workloads.question import Question, requests_of
 from lab.cli.options.runtime import runtime, with_copy
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.errors import UsageError
 from lab.model.plan import SMALLEST, Load
 from lab.model.request import Expectation
@@ -31,17 +31,17 @@ from lab.model.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class CheckedJob:
     """What was asked for, checked as far as it can be before anything starts."""
 
-    options: Options
+    options: Measurement
     thresholds: tuple[Threshold, ...]
     rates: tuple[Rate, ...]
     rate: str | None
     """The same as they were written, as `--rate` or as a sweep; None without any."""
 
 
-def understand(asked: Asked) -> Understood:
+def understand(asked: Job) -> CheckedJob:
     """
     Return what *asked* means.
 
@@ -62,10 +62,10 @@ def understand(asked: Asked) -> Understood:
     options = replace(_options(asked, usual), thresholds=texts, stay=stay, sweep=sweep)
     validate_sizes(options.sizes.blocks, options.sizes.window, options.sizes.warmup)
     validate_load(options.load)
-    return Understood(options, thresholds, rates, asked.rate)
+    return CheckedJob(options, thresholds, rates, asked.rate)
 
 
-def application(asked: Asked, say: Callable[[str], None] = lambda _: None) -> Workload:
+def application(asked: Job, say: Callable[[str], None] = lambda _: None) -> Workload:
     """
     Return what is asked of each server that is started; *say* is told what was read for it.
 
@@ -92,7 +92,7 @@ def application(asked: Asked, say: Callable[[str], None] = lambda _: None) -> Wo
     return replace(found, runtime=started)
 
 
-def of_running_server(asked: Asked, path: str) -> Workload:
+def of_running_server(asked: Job, path: str) -> Workload:
     """
     Return what is asked of a server that already runs, of *path* where nothing is said.
 
@@ -104,7 +104,7 @@ def of_running_server(asked: Asked, path: str) -> Workload:
     return asking(Workload("running server", path, Expectation()), found.requests, found.host)
 
 
-def question(asked: Asked) -> Question:
+def question(asked: Job) -> Question:
     """Return what was said of what is asked."""
     return Question(
         paths=asked.path,
@@ -121,7 +121,7 @@ def question(asked: Asked) -> Question:
     )
 
 
-def _swept(asked: Asked) -> tuple[Sweep | None, str | None]:
+def _swept(asked: Job) -> tuple[Sweep | None, str | None]:
     """Return the sweep, and the rates: those of a sweep where it is one of rates."""
     if asked.sweep is None:
         return None, asked.rate
@@ -139,23 +139,23 @@ def _swept(asked: Asked) -> tuple[Sweep | None, str | None]:
     return (None, ",".join(sweep.values)) if sweep.name == "rate" else (sweep, asked.rate)
 
 
-def _several(asked: Asked) -> bool:
+def _several(asked: Job) -> bool:
     """Return whether a sweep has several values."""
     return asked.sweep is not None and "," in asked.sweep
 
 
-def _is_own(asked: Asked) -> bool:
+def _is_own(asked: Job) -> bool:
     """Return whether a configuration of the user's says what is served."""
     said = asked.app is not None or asked.workload is not None or asked.load == "walkthrough"
     return not said and says_what_is_served(asked.profiles)
 
 
-def _folder(asked: Asked, found: Workload) -> Path | None:
+def _folder(asked: Job, found: Workload) -> Path | None:
     """Return the folder that stands for the `chdir` of the user's inis; None for their own."""
     return asked.chdir if _is_own(asked) else workloads.folder_of(found)
 
 
-def _usual(asked: Asked) -> Fitting:
+def _usual(asked: Job) -> FittingLoad:
     """Return the load and the times of what is asked, where nobody says otherwise."""
     if asked.load == "walkthrough":
         name: str | None = workloads.DEFAULT
@@ -163,14 +163,14 @@ def _usual(asked: Asked) -> Fitting:
         name = asked.workload or (None if asked.app or _is_own(asked) else workloads.DEFAULT)
     described = workloads.read(name) if name else None
     if asked.load == "sustained":
-        return described.own if described else Fitting(Load())
+        return described.own if described else FittingLoad(Load())
     if described is None or described.article is None:
         problem = f"no article loads {name or asked.app or asked.profiles[0]}"
         raise UsageError(f"--load {asked.load}: {problem}; say --connections, or leave it out")
     return described.article
 
 
-def _options(asked: Asked, usual: Fitting) -> Options:
+def _options(asked: Job, usual: FittingLoad) -> Measurement:
     load, size = usual.load, QUICK
     if not asked.quick:
         window = DEFAULT.window if usual.window is None else usual.window
@@ -181,7 +181,7 @@ def _options(asked: Asked, usual: Fitting) -> Options:
         size.window if asked.window is None else asked.window,
         size.warmup if asked.warmup is None else asked.warmup,
     )
-    return Options(
+    return Measurement(
         profiles=asked.profiles,
         load=replace(
             load,
@@ -201,7 +201,7 @@ def _options(asked: Asked, usual: Fitting) -> Options:
     )
 
 
-def _minutes(asked: Asked, sizes: Sizes) -> float | None:
+def _minutes(asked: Job, sizes: Sizes) -> float | None:
     """Return the time that the blocks may take: what was said, or the whole ladder's."""
     if asked.minutes is not None and asked.blocks is not None:
         raise UsageError(f"--blocks {asked.blocks} --minutes {asked.minutes:g}: say one of them")
@@ -212,7 +212,7 @@ def _minutes(asked: Asked, sizes: Sizes) -> float | None:
     return usual_minutes(asked.profiles, sizes.window, sizes.warmup)
 
 
-def _check_generator(asked: Asked, load: Load) -> None:
+def _check_generator(asked: Job, load: Load) -> None:
     if asked.workload is not None:
         check_clients((asked.generator, asked.client), workloads.read(asked.workload).workload)
     if asked.generator == "ab":
@@ -234,9 +234,9 @@ def _check_open_loop(load: Load, thresholds: Sequence[Threshold]) -> None:
 
 
 def carry_out(
-    asked: Asked,
-    understood: Understood,
-    conduct: Callable[[Prepared, Options], Outcome],
+    asked: Job,
+    understood: CheckedJob,
+    conduct: Callable[[PreparedRun, Measurement], Outcome],
     say: Callable[[str], None],
 ) -> Outcome:
     """
@@ -255,7 +255,7 @@ def carry_out(
     if understood.rate is not None:
         check_units(understood.rate)
 
-    def compare(options: Options) -> Outcome:
+    def compare(options: Measurement) -> Outcome:
         prepared = prepare(options, subject)
         for arm in prepared.plan.arms:  # what each is asked in, its profile has said
             check_clients((asked.generator, asked.client), arm.workload)

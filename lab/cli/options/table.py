@@ -22,7 +22,7 @@ CLIENTS = ("engine", "fasthttp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Job:
     """What a person asked for, and what the help says of it; None where nothing was said."""
 
     profiles: tuple[str, ...] = ()
@@ -301,6 +301,6 @@ class Asked:
 
 
 OPTIONS: Mapping[str, Option] = {
-    each.name: each.metadata["option"] for each in fields(Asked) if each.metadata
+    each.name: each.metadata["option"] for each in fields(Job) if each.metadata
 }
-"""Field of `Asked` -> its option, in the order of the help."""
+"""Field of `Job` -> its option, in the order of the help."""

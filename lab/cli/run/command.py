@@ -8,7 +8,7 @@ import click
 
 from lab.bench.profiles.catalogue import check_names
 from lab.cli.options.decorators import FULL, every_option, named_profiles
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 
 
 @click.command("run")
@@ -29,4 +29,4 @@ def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
     check_names(names)
     from lab.cli.run.comparison import compare  # noqa: PLC0415 - see above
 
-    return compare(Asked(profiles=names, **given), full=full)
+    return compare(Job(profiles=names, **given), full=full)

@@ -6,10 +6,10 @@ from functools import partial
 
 from lab.bench.load.ab import AbGenerator
 from lab.bench.load.process import EngineGenerator
-from lab.bench.trials.conduct import Options, Outcome, Prepared, conduct
+from lab.bench.trials.conduct import Measurement, Outcome, PreparedRun, conduct
 from lab.bench.trials.progress import Progress
-from lab.cli.options.execution import Understood, carry_out, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.execution import CheckedJob, carry_out, understand
+from lab.cli.options.table import Job
 from lab.cli.report import judged, show
 from lab.model.protocols import Generator
 from lab.report.console import Console
@@ -17,7 +17,7 @@ from lab.report.edge import say
 from lab.report.files import files
 
 
-def compare(asked: Asked, *, full: bool) -> int:
+def compare(asked: Job, *, full: bool) -> int:
     """Make a run, print its report, and return its exit status."""
     outcome = made(asked, understand(asked))
     show(outcome.conclusion, outcome.folder, full=full, as_json=asked.json)
@@ -25,7 +25,7 @@ def compare(asked: Asked, *, full: bool) -> int:
     return judged(outcome.conclusion, quiet=asked.json)
 
 
-def made(asked: Asked, understood: Understood) -> Outcome:
+def made(asked: Job, understood: CheckedJob) -> Outcome:
     """
     Make a run, with its progress on standard error.
 
@@ -37,12 +37,12 @@ def made(asked: Asked, understood: Understood) -> Outcome:
         LabError: The narrow one that says what ended it, or why it could not begin.
     """
 
-    def conducted(prepared: Prepared, options: Options) -> Outcome:
+    def conducted(prepared: PreparedRun, options: Measurement) -> Outcome:
         with Progress(prepared.plan, Console(stderr=True)) as progress:
             return conduct(prepared, options, _generator(asked, prepared), progress, files)
 
     return carry_out(asked, understood, conducted, partial(say, err=True))
 
 
-def _generator(asked: Asked, prepared: Prepared) -> Generator:
+def _generator(asked: Job, prepared: PreparedRun) -> Generator:
     return AbGenerator() if asked.generator == "ab" else EngineGenerator(prepared.generators)

@@ -16,7 +16,7 @@ from lab.bench.workloads import refuse_without_app
 from lab.cli.options.decorators import each_of, named_profiles, offered
 from lab.cli.options.execution import application
 from lab.cli.options.runtime import runtime, with_copy
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.outputs import OUTPUT
 from lab.cli.stress.faults import FAULTS
 from lab.cli.stress.result import StressResult
@@ -85,7 +85,7 @@ def stress_command(
     for name in require:
         if name not in [Path(each).stem for each in names]:
             raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
-    subject = _subject(Asked(profiles=names, **given))
+    subject = _subject(Job(profiles=names, **given))
     files = _Files(output, figure)
     wishes = Wishes(profiles=names, faults=faults, workload=subject, rate=rate, required=require)
     try:
@@ -99,7 +99,7 @@ def stress_command(
     return result.status(require, faults)
 
 
-def _subject(asked: Asked) -> Workload:
+def _subject(asked: Job) -> Workload:
     """Return what is asked: of the user's application, or of one of ours that waits."""
     if asked.app is not None or says_what_is_served(asked.profiles):
         return application(asked, partial(say, err=True))

@@ -65,7 +65,7 @@ TOUCHED = "reload-me"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FaultResponse:
     """What the server did about a fault."""
 
     effect: bool = True
@@ -78,9 +78,9 @@ class Seen:
     """Those whose place was taken."""
 
 
-def nothing(_target: Target) -> Seen:
+def nothing(_target: Target) -> FaultResponse:
     """Plant nothing: the control."""
-    return Seen()
+    return FaultResponse()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Fault:
     """Options added to uWSGI for the trial, after the profile's own; {folder} is the trial's."""
     stops: bool = False
     """Whether the server is gone afterwards, so that who is refused then is not lost."""
-    plant: Callable[[Target], Seen] = nothing
+    plant: Callable[[Target], FaultResponse] = nothing
     """Do it once, and return when the server has dealt with it, or has had the time to."""
 
     def sized(self, burst: int) -> Fault:
@@ -106,7 +106,9 @@ class Fault:
         summary = self.summary.replace(f"{self.burst:,}", f"{burst:,}", 1)
         return replace(self, burst=burst, summary=summary)
 
-    def __call__(self, plant: Callable[[Target], Seen]) -> Callable[[Target], Seen]:
+    def __call__(
+        self, plant: Callable[[Target], FaultResponse]
+    ) -> Callable[[Target], FaultResponse]:
         """Decorate the function that plants it, and add it to `FAULTS`."""
         FAULTS.append(replace(self, plant=plant))
         return plant
@@ -121,7 +123,7 @@ FAULTS = [Fault(CONTROL, "the control: nothing is done; anything but 0 is the ma
     "SIGHUP to every command that the profile starts, one after the other",
     burst=BUSY,
 )
-def reload(target: Target) -> Seen:
+def reload(target: Target) -> FaultResponse:
     """Send SIGHUP to each command, and go on when it serves with new processes."""
     ended, unmoved = [], []
     for index, name in enumerate(target.programs):
@@ -135,7 +137,7 @@ def reload(target: Target) -> Seen:
         elif not renewed():
             unmoved.append(f"{name} had no new process within {RENEWAL:g} s of SIGHUP")
         target.settle()
-    return Seen(len(unmoved) < len(target.programs), "; ".join((*ended, *unmoved)))
+    return FaultResponse(len(unmoved) < len(target.programs), "; ".join((*ended, *unmoved)))
 
 
 @Fault(
@@ -145,7 +147,7 @@ def reload(target: Target) -> Seen:
     burst=BUSY,
     options=(("lazy-apps", "true"), ("touch-chain-reload", f"{{folder}}/{TOUCHED}")),
 )
-def chain_reload(target: Target) -> Seen:
+def chain_reload(target: Target) -> FaultResponse:
     """Touch the file that uWSGI watches, and wait until every worker is another one."""
     renewed, told = target.renewal(), target.spawned()
     target.press()
@@ -154,9 +156,9 @@ def chain_reload(target: Target) -> Seen:
     done = target.until(renewed, 2 * RENEWAL)
     target.settle()
     if done:
-        return Seen()
+        return FaultResponse()
     note = f"not every worker was replaced within {2 * RENEWAL:g} s"
-    return Seen(effect=target.spawned() != told, note=note)
+    return FaultResponse(effect=target.spawned() != told, note=note)
 
 
 @Fault(
@@ -169,10 +171,10 @@ def chain_reload(target: Target) -> Seen:
     f"max-worker-lifetime = {LIFETIME}: all workers reach it at once",
     options=(*RECYCLING, ("max-worker-lifetime-delta", "0")),
 )
-def recycle(target: Target) -> Seen:
+def recycle(target: Target) -> FaultResponse:
     """Wait until each worker has come to the end of its life, and another one has its place."""
     if target.told() and "spawned uWSGI master" not in target.server.log():
-        return Seen(possible=False, note="there is no master, who does it")
+        return FaultResponse(possible=False, note="there is no master, who does it")
     workers, renewed = target.workers(), target.renewal()
 
     def reached() -> bool:
@@ -182,12 +184,12 @@ def recycle(target: Target) -> Seen:
         return bool(target.planted)
 
     if not workers:
-        return Seen(effect=False, note="no worker was found that could be replaced")
+        return FaultResponse(effect=False, note="no worker was found that could be replaced")
     if not target.until(reached, LIFETIME + 4.0):
-        return Seen(effect=False, note="no worker was replaced")
+        return FaultResponse(effect=False, note="no worker was replaced")
     if not target.until(lambda: reached() and renewed(), TURNS):
-        return Seen(note=f"not every worker was replaced within {TURNS:g} s of the first")
-    return Seen()
+        return FaultResponse(note=f"not every worker was replaced within {TURNS:g} s of the first")
+    return FaultResponse()
 
 
 @Fault(
@@ -195,7 +197,7 @@ def recycle(target: Target) -> Seen:
     f"SIGKILL to a worker, {KILLS} times, each in the middle of {BUSY} requests at once",
     burst=BUSY,
 )
-def kill(target: Target) -> Seen:
+def kill(target: Target) -> FaultResponse:
     """
     Kill the oldest worker again and again, each time after the last one's place was taken.
 
@@ -221,9 +223,9 @@ def kill(target: Target) -> Seen:
         if turn < KILLS - 1:
             time.sleep(max(0.0, began + KILL_EVERY - perf_counter()))
     if not killed:
-        return Seen(effect=False, note="no worker was found to kill")
+        return FaultResponse(effect=False, note="no worker was found to kill")
     none = "" if target.workers() else "in the end there was no worker"
-    return Seen(note=none, killed=killed, replaced=replaced)
+    return FaultResponse(note=none, killed=killed, replaced=replaced)
 
 
 @Fault(
@@ -232,12 +234,12 @@ def kill(target: Target) -> Seen:
     f"{BUSY} requests at once; it is started again after {DOWN:g} s",
     burst=BUSY,
 )
-def kill_backend(target: Target) -> Seen:
+def kill_backend(target: Target) -> FaultResponse:
     """Kill the first server behind a balancer, start it again, and wait until it is asked again."""
     backends = target.backends()
     if len(backends) < 2:
         note = "it needs two servers behind a balancer, and there is "
-        return Seen(possible=False, note=note + ("one" if backends else "none"))
+        return FaultResponse(possible=False, note=note + ("one" if backends else "none"))
     victim = backends[0]
     usual = target.pace(victim)
     target.press()
@@ -250,8 +252,8 @@ def kill_backend(target: Target) -> Seen:
     asked = target.until(lambda: target.pace(victim) > usual / 2, RETURN)
     note = f"started again {began - target.planted[-1]:.1f} s after its end, it was "
     if not asked:
-        return Seen(note=f"{note}not asked again within {RETURN:g} s")
-    return Seen(note=f"{note}asked again within {perf_counter() - began:.1f} s")
+        return FaultResponse(note=f"{note}not asked again within {RETURN:g} s")
+    return FaultResponse(note=f"{note}asked again within {perf_counter() - began:.1f} s")
 
 
 @Fault(
@@ -261,7 +263,7 @@ def kill_backend(target: Target) -> Seen:
     burst=BUSY,
     stops=True,
 )
-def drain(target: Target) -> Seen:
+def drain(target: Target) -> FaultResponse:
     """Ask each command, the front first, to finish its requests and end."""
     lasting = []
     target.press()
@@ -273,8 +275,10 @@ def drain(target: Target) -> Seen:
             lasting.append(name)
     target.settle()
     if not lasting:
-        return Seen()
-    return Seen(note=f"{', '.join(lasting)} did not end within {STOP:g} s of being asked to")
+        return FaultResponse()
+    return FaultResponse(
+        note=f"{', '.join(lasting)} did not end within {STOP:g} s of being asked to"
+    )
 
 
 @Fault(
@@ -282,11 +286,11 @@ def drain(target: Target) -> Seen:
     f"{SLOW} connections that send a byte of their headers every {SLOW_EVERY:g} s for "
     f"{SLOW_SECONDS:g} s",
 )
-def slow_clients(target: Target) -> Seen:
+def slow_clients(target: Target) -> FaultResponse:
     """Hold connections on which the headers come byte by byte."""
     if target.server.endpoint.wire.manner.proxied:
         note = "it is asked as a proxy asks, which keeps slow clients to itself"
-        return Seen(possible=False, note=note)
+        return FaultResponse(possible=False, note=note)
     with _slow(target) as clients:
         target.mark()
         end = perf_counter() + SLOW_SECONDS
@@ -297,8 +301,10 @@ def slow_clients(target: Target) -> Seen:
                     client.send(b"x")
             time.sleep(SLOW_EVERY)
     if len(clients) == SLOW:
-        return Seen()
-    return Seen(bool(clients), f"only {len(clients)} of {SLOW} slow clients were connected")
+        return FaultResponse()
+    return FaultResponse(
+        bool(clients), f"only {len(clients)} of {SLOW} slow clients were connected"
+    )
 
 
 @Fault(
@@ -307,7 +313,7 @@ def slow_clients(target: Target) -> Seen:
     burst=QUEUE,
     quick=True,
 )
-def accept_queue(target: Target) -> Seen:
+def accept_queue(target: Target) -> FaultResponse:
     """Let more clients connect at once than most accept queues hold."""
     stop = SocketProbe().start(Subject(target.server.pid, target.server.endpoint.port or None))
     target.mark()
@@ -315,8 +321,8 @@ def accept_queue(target: Target) -> Seen:
     target.settle()
     dropped = stop().get("listener.drops")
     if dropped is None:
-        return Seen(note="how many handshakes were dropped cannot be read here")
-    return Seen(note=f"{dropped:,.0f} handshakes dropped" if dropped else "")
+        return FaultResponse(note="how many handshakes were dropped cannot be read here")
+    return FaultResponse(note=f"{dropped:,.0f} handshakes dropped" if dropped else "")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from lab.bench.machine.temporary import swept
 from lab.bench.servers import adapter
 from lab.bench.servers.fetch import fetch
 from lab.bench.store import environment
-from lab.bench.trials.available import Installed, available, import_applications, warnings
+from lab.bench.trials.available import Installation, available, import_applications, warnings
 from lab.bench.trials.conduct import repeatable
 from lab.bench.trials.cores import share_cores
 from lab.bench.trials.plan import arm_of
@@ -208,7 +208,7 @@ def _empty(
 
 def _profiles(
     wishes: Wishes,
-) -> tuple[list[Installed], dict[str, str], Workload, dict[str, Any]]:
+) -> tuple[list[Installation], dict[str, str], Workload, dict[str, Any]]:
     """Return the profiles that can be tested, why others cannot, what is asked and runs them."""
     names = tuple(dict.fromkeys(wishes.profiles))
     found, skipped, workload = available(names, wishes.workload)

@@ -83,7 +83,7 @@ def measure(fault: Fault, arm: Arm, conditions: Conditions) -> FaultOutcome:
         return _impossible(fault, why)
     if fault.quick and conditions.quick is None:
         return _impossible(fault, "it needs a path that is known to take no time")
-    planted, trials = _Planted(fault, arm, conditions), list[Trial]()
+    planted, trials = _FaultTrial(fault, arm, conditions), list[Trial]()
     parts = replace(
         real_parts(planted, conditions.cores, trials.append),
         server=lambda _profile: planted,
@@ -106,7 +106,7 @@ def _impossible(fault: Fault, why: str) -> FaultOutcome:
 
 
 @dataclass
-class _Planted:
+class _FaultTrial:
     """The server and the generator of one trial and its repeats, as the runner takes them."""
 
     fault: Fault
@@ -143,7 +143,7 @@ class _Planted:
     @contextmanager
     def session(
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
-    ) -> Iterator[_Planted]:
+    ) -> Iterator[_FaultTrial]:
         """Connect the steady load and the burst; see `lab.model.protocols.Generator`."""
         burst, engine = self.fault.burst, EngineGenerator()
         with ExitStack() as stack:

@@ -36,7 +36,7 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class Pass:
     """One race, and who came out of it as champion."""
 
     champion: Values
@@ -60,12 +60,12 @@ Allowing = Callable[[Values], bool]
 """Returns whether what differs may be tried together."""
 
 
-def climb(moves: Moves, race: Racing, allowed: Allowing = lambda _: True) -> list[Round]:
+def climb(moves: Moves, race: Racing, allowed: Allowing = lambda _: True) -> list[Pass]:
     """Return the rounds; the last one's winner is the best that was found."""
     champion: Values = {}
     backs: Sequence[Values] = ()
     lost: tuple[Values, ...] = ()
-    rounds: list[Round] = []
+    rounds: list[Pass] = []
     while True:
         contenders = [Contender(BACK, each) for each in backs]
         contenders = _distinct([*contenders, *moves(champion, not rounds)], champion, *lost)
@@ -73,7 +73,7 @@ def climb(moves: Moves, race: Racing, allowed: Allowing = lambda _: True) -> lis
         if gains is None:
             return rounds
         winner, backs = _winner(champion, contenders, gains, allowed)
-        rounds.append(Round(champion, tuple(contenders), tuple(gains), winner))
+        rounds.append(Pass(champion, tuple(contenders), tuple(gains), winner))
         if winner == champion:
             return rounds
         lost = () if backs else (champion,)

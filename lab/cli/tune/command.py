@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from lab.cli.options.execution import application
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.outputs import OUTPUT, write_new
 from lab.cli.tune.allowed import tries
-from lab.cli.tune.missing import Missing, missing
+from lab.cli.tune.missing import MissingSettings, missing
 from lab.cli.tune.moves import Facts, ground_of
 from lab.cli.tune.options import CONNECTIONS, measuring
 from lab.cli.tune.text import FORMS
@@ -91,14 +91,14 @@ def tune_command(
     without = own["without"] | (GROUPS.keys() - own["only"] if own["only"] else set())
     if contradicted := own["only"] & own["without"]:
         raise UsageError(f"--only and --without both name {', '.join(sorted(contradicted))}")
-    asked = Asked(**given)
+    asked = Job(**given)
     if dry_run:
         own |= {"without": without, "container": container, "trusted": trusted}
         return _lacks(configuration, asked, own, output, form)
     # The extra `run` has what measures.
     from lab.cli.tune import report, tuning  # noqa: PLC0415
 
-    wanted = tuning.Tuning(
+    wanted = tuning.TuneJob(
         configuration,
         asked,
         **{name: own[name] for name in _TOLD},
@@ -122,7 +122,7 @@ _OWN = (*_TOLD, "gevent", "only", "without")
 """Options of a tune alone."""
 
 
-def _lacks(name: str, asked: Asked, own: dict[str, Any], output: Path | None, form: str) -> int:
+def _lacks(name: str, asked: Job, own: dict[str, Any], output: Path | None, form: str) -> int:
     """Say what a configuration lacks, and what would be tried."""
     connections = own["busy"] or asked.connections or CONNECTIONS
     known = Known.of_caller(connections=connections, db_connections=own["db_connections"])
@@ -145,7 +145,7 @@ def _lacks(name: str, asked: Asked, own: dict[str, Any], output: Path | None, fo
     return found.status
 
 
-def _write(path: Path, found: Missing) -> None:
+def _write(path: Path, found: MissingSettings) -> None:
     """Write the configuration with all that it lacks."""
     write_new(path, found.after.texts[found.after.file])
     say(f"written: {in_a_line(str(path))}", err=True)

@@ -25,7 +25,7 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.sweep import RunConclusion
 from lab.bench.store.folder import read_json, read_run, write_json
-from lab.bench.trials.conduct import Files, Options, Outcome, Prepared, SoFar, prepare
+from lab.bench.trials.conduct import Files, Measurement, Outcome, PreparedRun, SoFar, prepare
 from lab.bench.trials.minutes import LOOKS
 from lab.bench.trials.replies import TriedOut
 from lab.bench.trials.schedule import Schedule
@@ -104,12 +104,12 @@ class Measurer:
     grounds: Mapping[str, Ground]
     """By server: the user's own configuration first, then what it becomes for others."""
     goal: Goal
-    options: Options
+    options: Measurement
     """Of its runs; the results are the tune's own folder."""
     workloads: Mapping[str, Workload]
     """By server: what is asked, and what it is started with."""
     minutes: float
-    conducted: Callable[[Prepared, Options, Files], Outcome]
+    conducted: Callable[[PreparedRun, Measurement, Files], Outcome]
     """Makes a run."""
     files: Files
     """Of the proof's run."""
@@ -132,7 +132,7 @@ class Measurer:
             raise ResultsError(self.folder, f"cannot be made: {error.strerror}") from error
         write_json(self.folder / STATE, self.state)
 
-    def _prepared(self, ground: Ground) -> Prepared:
+    def _prepared(self, ground: Ground) -> PreparedRun:
         asked = self.workloads[ground.program]
         return prepare(replace(self.options, profiles=(ground.name,)), asked)
 

@@ -69,7 +69,7 @@ class Lack:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingSettings:
     """A configuration, and what it lacks."""
 
     before: Config
@@ -107,7 +107,7 @@ class Missing:
         return bool(self.lacks or self.by_hand)
 
 
-def missing(config: Config, tries: Sequence[str] = ()) -> Missing:
+def missing(config: Config, tries: Sequence[str] = ()) -> MissingSettings:
     """
     Return what a configuration lacks, with what a measured tune would try; nothing is run.
 
@@ -133,7 +133,7 @@ def missing(config: Config, tries: Sequence[str] = ()) -> Missing:
             lacks.append(lack)
     left = [each for each in _found(now) if not each.steps or not _counts(each)]
     worst = [each for each in left if each.severity in {Severity.ERROR, Severity.DANGEROUS}]
-    return Missing(config, now, lacks, by_hand, worst, tries)
+    return MissingSettings(config, now, lacks, by_hand, worst, tries)
 
 
 def _found(config: Config) -> Sequence[Flaw]:

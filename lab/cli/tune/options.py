@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from lab.cli.options.decorators import offered
-from lab.cli.types import Parsed, duration, number, whole_number
+from lab.cli.types import ParsedType, duration, number, whole_number
 from lab.config.servers import GROUPS
 from lab.errors import UsageError
 from lab.model.wording import size
@@ -57,7 +57,7 @@ _OWN = (
     ),
     click.option(
         "--memory",
-        type=Parsed(size),
+        type=ParsedType(size),
         metavar="SIZE",
         help="Memory (PSS) of the server at the most.",
     ),

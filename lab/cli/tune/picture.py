@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from lab.cli.tune.measure import Attempt
-from lab.cli.tune.result import Tuned
+from lab.cli.tune.result import TuneResult
 from lab.model.numbers import figure
 from lab.report import svg as form
 from lab.report.palette import LIGHT
@@ -34,7 +34,7 @@ OTHER: dict[str, Any] = {"marker": "o", "color": LIGHT["undecided"], "markerface
 
 
 @mpl.rc_context(form.STYLE)
-def draw(tuned: Tuned) -> Picture | None:
+def draw(tuned: TuneResult) -> Picture | None:
     """Return it, a panel a race; None where nothing was seen of any change."""
     seen = [each for each in tuned.found.attempts if math.isfinite(each.gain.mean)]
     races = [(step, [*of]) for step, of in groupby(seen, key=lambda each: each.step)]
@@ -57,7 +57,7 @@ def draw(tuned: Tuned) -> Picture | None:
     return Picture(title, _describe(seen, tuned), canvas)
 
 
-def _race(axes: Axes, of: Sequence[Attempt], tuned: Tuned, ends: tuple[float, float]) -> None:
+def _race(axes: Axes, of: Sequence[Attempt], tuned: TuneResult, ends: tuple[float, float]) -> None:
     axes.axvline(1, color=LIGHT["line"], linewidth=1)
     for row, each in enumerate(of):
         style = TAKEN if tuned.takes(each) else OTHER
@@ -90,7 +90,7 @@ def _ends(seen: Sequence[Attempt]) -> tuple[float, float]:
     return math.exp(min(low, -0.05) - room), math.exp(max(high, 0.05) + room)
 
 
-def _describe(seen: Sequence[Attempt], tuned: Tuned) -> str:
+def _describe(seen: Sequence[Attempt], tuned: TuneResult) -> str:
     told = (
         f"{each.step}, {tuned.change(each)}: {figure(each.gain.ratio)}x"
         + (", in the result" if tuned.takes(each) else "")

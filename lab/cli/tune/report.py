@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from lab.cli.tune.climb import BACK
 from lab.cli.tune.measure import Attempt
-from lab.cli.tune.result import Elsewhere, Tuned
+from lab.cli.tune.result import OtherConfig, TuneResult
 from lab.model.document import Cell, Table, texts
 from lab.model.numbers import figure
 from lab.model.wording import counted
@@ -20,12 +20,12 @@ UNCLAIMED = (
 )
 
 
-def as_text(tuned: Tuned) -> str:
+def as_text(tuned: TuneResult) -> str:
     """Return it for a terminal: the answer, what it costs, what changes, where all of it is."""
     return "\n".join(_text(tuned)) + "\n"
 
 
-def _text(tuned: Tuned) -> Iterator[str]:
+def _text(tuned: TuneResult) -> Iterator[str]:
     yield f"{tuned.sentence}."
     yield from (f"  {line}" for line in tuned.beside())
     if tuned.is_dear:
@@ -52,7 +52,7 @@ def _text(tuned: Tuned) -> Iterator[str]:
         yield f"The proof      lab report {tuned.proof}"
 
 
-def _lost(other: Elsewhere, tuned: Tuned) -> str:
+def _lost(other: OtherConfig, tuned: TuneResult) -> str:
     """Return what is not the same with another server, and where that is listed."""
     means = "means" if other.changed == 1 else "mean"
     differs = f"{counted(other.lost, 'option')} lost, {other.changed} {means} something else"
@@ -60,7 +60,7 @@ def _lost(other: Elsewhere, tuned: Tuned) -> str:
     return f"{differs}: {command}"
 
 
-def _reasons(tuned: Tuned) -> dict[str, list[str]]:
+def _reasons(tuned: TuneResult) -> dict[str, list[str]]:
     """Return why something was not tried -> what."""
     found: dict[str, list[str]] = {}
     for what, why in tuned.not_tried.items():
@@ -68,7 +68,7 @@ def _reasons(tuned: Tuned) -> dict[str, list[str]]:
     return found
 
 
-def as_json(tuned: Tuned) -> str:
+def as_json(tuned: TuneResult) -> str:
     """Return it as one JSON object."""
     proven = tuned.found.proven
     ratio = proven.comparison.ratio if proven else None
@@ -96,13 +96,13 @@ def as_json(tuned: Tuned) -> str:
     return json.dumps(whole, indent=1) + "\n"
 
 
-FORMS: Mapping[str, Callable[[Tuned], str]] = {"text": as_text, "json": as_json}
+FORMS: Mapping[str, Callable[[TuneResult], str]] = {"text": as_text, "json": as_json}
 """Form -> how it is written."""
 
 COLUMNS = ("race", "change", "gain", "blocks", "outcome")
 
 
-def rows(tuned: Tuned) -> Iterator[tuple[str, ...]]:
+def rows(tuned: TuneResult) -> Iterator[tuple[str, ...]]:
     """Yield a row for each change that was tried: race, change, gain, blocks, what came of it."""
     for each in tuned.found.attempts:
         gain = each.gain
@@ -112,7 +112,7 @@ def rows(tuned: Tuned) -> Iterator[tuple[str, ...]]:
         yield each.step, tuned.change(each), about, str(gain.blocks), _outcome(each, tuned)
 
 
-def _outcome(attempt: Attempt, tuned: Tuned) -> str:
+def _outcome(attempt: Attempt, tuned: TuneResult) -> str:
     if attempt.why:
         return attempt.why
     if tuned.takes(attempt):
@@ -122,7 +122,7 @@ def _outcome(attempt: Attempt, tuned: Tuned) -> str:
     return "not better" if attempt.group == BACK else "no gain that is worth a line"
 
 
-def effects(tuned: Tuned, picture: str = "") -> str:
+def effects(tuned: TuneResult, picture: str = "") -> str:
     """Return the page of all that was tried, with a picture of that name; empty without one."""
     cells = tuple(tuple(map(Cell, row)) for row in rows(tuned))
     names = ("race", "change", f"{tuned.title}, of the champion", "blocks", "")

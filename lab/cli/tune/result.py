@@ -37,7 +37,7 @@ BESIDE = ("throughput", "cpu", "p99", "memory")
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class OtherConfig:
     """What the user's configuration becomes for another server."""
 
     program: str
@@ -53,7 +53,7 @@ class Elsewhere:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class TuneResult:
     """What came of a tune, for people."""
 
     grounds: Mapping[str, Ground]
@@ -65,7 +65,7 @@ class Tuned:
     day: str
     left_out: Mapping[str, str]
     """What was not tried -> why."""
-    elsewhere: Mapping[str, Elsewhere] = field(default_factory=dict)
+    elsewhere: Mapping[str, OtherConfig] = field(default_factory=dict)
     """By server."""
     written: str = ""
     """The file that was written; empty without one."""
@@ -96,7 +96,7 @@ class Tuned:
         return UNTOLD if proven.summary.exit_code or verdict is Verdict.INVALID else AS_GOOD
 
     @property
-    def other(self) -> Elsewhere | None:
+    def other(self) -> OtherConfig | None:
         """What the winner was made of, where it is of another server than the user's."""
         proven = self.found.proven
         return None if proven is None else self.elsewhere.get(proven.values.get(SERVER, ""))

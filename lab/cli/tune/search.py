@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lab.analysis.health import failures, is_broken
 from lab.analysis.summary import Summary
-from lab.cli.tune.climb import Contender, Round, Values, climb
+from lab.cli.tune.climb import Contender, Pass, Values, climb
 from lab.cli.tune.measure import Attempt, Measurer
 from lab.cli.tune.moves import SERVER, Facts, moves
 from lab.cli.tune.race import Gain
@@ -39,7 +39,7 @@ class Discovery:
     """What a tune has found."""
 
     facts: Facts
-    rounds: Sequence[Round]
+    rounds: Sequence[Pass]
     attempts: Sequence[Attempt]
     proven: Proven | None
     """None where nothing was worth a proof."""
@@ -136,7 +136,7 @@ class Search:
         return gains
 
 
-def _best(rounds: Sequence[Round]) -> Values | None:
+def _best(rounds: Sequence[Pass]) -> Values | None:
     """Return the winner; where nobody won, who looked best: the proof says that of it."""
     if not rounds:
         return None

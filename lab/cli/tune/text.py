@@ -6,7 +6,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 
-from lab.cli.tune.missing import Lack, Missing
+from lab.cli.tune.missing import Lack, MissingSettings
 from lab.config import servers
 from lab.config.configuration import Config
 from lab.model.wording import counted, in_a_line
@@ -14,12 +14,12 @@ from lab.model.wording import counted, in_a_line
 UNMEASURED = "Nothing was started, and nothing measured."
 
 
-def as_text(found: Missing) -> str:
+def as_text(found: MissingSettings) -> str:
     """Return it for a terminal: the answer, what to paste, what to change."""
     return "\n".join(_text(found)) + "\n"
 
 
-def _text(found: Missing) -> Iterator[str]:
+def _text(found: MissingSettings) -> Iterator[str]:
     yield f"{_answer(found)} {UNMEASURED}"
     if is_command(found.before):
         if found.lacks:
@@ -34,7 +34,7 @@ def _text(found: Missing) -> Iterator[str]:
     yield from _closing(found)
 
 
-def _lines(found: Missing) -> Iterator[str]:
+def _lines(found: MissingSettings) -> Iterator[str]:
     if found.block:
         yield from (f"\nPaste at the end of {_end(found.before)}:\n", *found.block)
     if found.changes:
@@ -44,7 +44,7 @@ def _lines(found: Missing) -> Iterator[str]:
         yield from (*(f"- {line}" for line in each.removed), *(f"+ {line}" for line in each.added))
 
 
-def _answer(found: Missing) -> str:
+def _answer(found: MissingSettings) -> str:
     name = in_a_line(str(found.before.file))
     if not found.anything:
         unread = found.before.guesses and f", as far as it is read ({found.before.guesses})"
@@ -62,7 +62,7 @@ def _answer(found: Missing) -> str:
     return f"{name}: {', and '.join(parts)}."
 
 
-def _closing(found: Missing) -> Iterator[str]:
+def _closing(found: MissingSettings) -> Iterator[str]:
     if found.lacks:
         code = found.lacks[0].code
         yield f"\nWhy, in full    lab lint --explain {code}, or {found.lacks[0].page}"
@@ -90,7 +90,7 @@ def _end(config: Config) -> str:
     return line if line.startswith("[") else in_a_line(config.file.name)
 
 
-def as_json(found: Missing) -> str:
+def as_json(found: MissingSettings) -> str:
     """Return it as one JSON object."""
     file = found.before.file
     whole = {
@@ -121,5 +121,5 @@ def _entry(lack: Lack) -> Mapping[str, object]:
     }
 
 
-FORMS: Mapping[str, Callable[[Missing], str]] = {"text": as_text, "json": as_json}
+FORMS: Mapping[str, Callable[[MissingSettings], str]] = {"text": as_text, "json": as_json}
 """Form -> how it is written."""

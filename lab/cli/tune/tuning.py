@@ -11,12 +11,12 @@ from pathlib import Path
 
 from lab.bench.load.process import EngineGenerator
 from lab.bench.store.folder import write_text
-from lab.bench.trials.conduct import Files, Options, Outcome, Prepared, conduct
+from lab.bench.trials.conduct import Files, Measurement, Outcome, PreparedRun, conduct
 from lab.bench.trials.progress import Progress
 from lab.bench.workloads.question import salted
 from lab.cli.migrate.migration import migrated
 from lab.cli.options.execution import application, understand
-from lab.cli.options.table import Asked
+from lab.cli.options.table import Job
 from lab.cli.outputs import write_new
 from lab.cli.startable import startable
 from lab.cli.tune.allowed import new_fault
@@ -27,7 +27,7 @@ from lab.cli.tune.moves import SERVER, Facts, Ground, ground_of
 from lab.cli.tune.options import CONNECTIONS, MEASURED
 from lab.cli.tune.picture import draw
 from lab.cli.tune.report import effects
-from lab.cli.tune.result import Elsewhere, Tuned
+from lab.cli.tune.result import OtherConfig, TuneResult
 from lab.cli.tune.search import Search
 from lab.config import servers
 from lab.config.command import is_command
@@ -50,11 +50,11 @@ WINDOW, WARMUP = 2.0, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Tuning:
+class TuneJob:
     """What was asked for beside what `lab run` takes."""
 
     configuration: str
-    asked: Asked
+    asked: Job
     minutes: float
     memory: float | None = None
     """Bytes at the most."""
@@ -88,7 +88,7 @@ class Tuning:
         return Goal(metric, self.memory, self.p99, keeps_rate=self.rate is not None)
 
 
-def tuned(tuning: Tuning) -> Tuned:
+def tuned(tuning: TuneJob) -> TuneResult:
     """
     Return what came of a tune, and write what it leaves.
 
@@ -128,21 +128,21 @@ def tuned(tuning: Tuning) -> Tuned:
     course = Search(measurer, facts, allowed, fixed, tuning.minimal, told).found()
     day, folder = time.strftime("%Y-%m-%d"), str(measurer.folder)
     left, made = tuning.left_out, {each: other.elsewhere for each, other in others.items()}
-    found = Tuned(grounds, measurer.goal.metric, course, folder, day, left, made)
+    found = TuneResult(grounds, measurer.goal.metric, course, folder, day, left, made)
     return _write(found, measurer.folder, output, tuning.output)
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
+class OtherGround:
     """What the user's configuration becomes for another server."""
 
-    elsewhere: Elsewhere
+    elsewhere: OtherConfig
     ground: Ground
     workload: Workload
     """What is asked, with what it is started with."""
 
 
-def _known(tuning: Tuning, asked: Asked) -> Known:
+def _known(tuning: TuneJob, asked: Job) -> Known:
     said = dict(application(asked).runtime.variables.reveal())
     connections = tuning.busy or asked.connections or CONNECTIONS
     most = tuning.db_connections
@@ -150,14 +150,14 @@ def _known(tuning: Tuning, asked: Asked) -> Known:
     return replace(known, environ={**known.environ, **said})
 
 
-def _ground(tuning: Tuning, asked: Asked) -> Ground:
+def _ground(tuning: TuneJob, asked: Job) -> Ground:
     """Return the user's configuration."""
     known = _known(tuning, asked)
     config = read(tuning.configuration, known, commands=EDITABLE, container=tuning.container)
     return ground_of(tuning.configuration, config, os.cpu_count() or 1)
 
 
-def _other(tuning: Tuning, program: str, own: Ground, asked: Asked, folder: Path) -> Other:
+def _other(tuning: TuneJob, program: str, own: Ground, asked: Job, folder: Path) -> OtherGround:
     """Return what the user's configuration becomes for another server, with files in *folder*."""
     said = dict(application(asked).runtime.variables.reveal())
     chdir = asked.chdir and asked.chdir.expanduser().resolve()
@@ -178,7 +178,7 @@ def _other(tuning: Tuning, program: str, own: Ground, asked: Asked, folder: Path
         file = read(str(path), known)
     ground = ground_of(name, read(name, known), own.cpus, file)
     lost, changed = (len(made.lists[name]) for name in ("lost", "means something else"))
-    elsewhere = Elsewhere(
+    elsewhere = OtherConfig(
         program=program,
         file=made.file,
         environment_file=made.environment_file,
@@ -186,10 +186,10 @@ def _other(tuning: Tuning, program: str, own: Ground, asked: Asked, folder: Path
         lost=lost,
         changed=changed,
     )
-    return Other(elsewhere, ground, application(theirs))
+    return OtherGround(elsewhere, ground, application(theirs))
 
 
-def _facts(tuning: Tuning, measurer: Measurer) -> Facts:
+def _facts(tuning: TuneJob, measurer: Measurer) -> Facts:
     """Return what is known before anything is measured."""
     cores, ground = measurer.prepared.cores, measurer.ground
     threads = ground.in_threads if tuning.threads is None else tuning.threads
@@ -203,7 +203,7 @@ def _facts(tuning: Tuning, measurer: Measurer) -> Facts:
     return Facts(number, at_once, threads and why is None, tuning.greenlets, on_one_core=one)
 
 
-def _output(tuning: Tuning, ground: Ground) -> Path:
+def _output(tuning: TuneJob, ground: Ground) -> Path:
     """
     Return the file that is to be written.
 
@@ -226,7 +226,7 @@ def _check_new(*paths: Path) -> None:
             raise UsageError(f"{path} is there already: --output FILE writes another one")
 
 
-def _options(tuning: Tuning, asked: Asked) -> Options:
+def _options(tuning: TuneJob, asked: Job) -> Measurement:
     options = understand(asked).options
     load = options.load
     if tuning.busy is not None and asked.connections is not None:
@@ -248,7 +248,7 @@ def _options(tuning: Tuning, asked: Asked) -> Options:
     )
 
 
-def _state(tuning: Tuning, ground: Ground, options: Options) -> TuneState:
+def _state(tuning: TuneJob, ground: Ground, options: Measurement) -> TuneState:
     """
     Return the state of the tune, a new one or that of the one that is gone on with.
 
@@ -275,7 +275,7 @@ def _state(tuning: Tuning, ground: Ground, options: Options) -> TuneState:
     return state
 
 
-def _said(tuning: Tuning, ground: Ground) -> dict[str, str]:
+def _said(tuning: TuneJob, ground: Ground) -> dict[str, str]:
     """Return what decides which trials are made -> a digest, as values may be secrets."""
     own = {name: getattr(tuning, name) for name in _DECIDING}
     own |= {name: getattr(tuning.asked, name) for name in MEASURED if name not in _FREE}
@@ -299,12 +299,12 @@ _FREE = {"results", "seed"}
 """Options of a run that a tune may be gone on with otherwise."""
 
 
-def _conducted(prepared: Prepared, options: Options, written: Files) -> Outcome:
+def _conducted(prepared: PreparedRun, options: Measurement, written: Files) -> Outcome:
     with Progress(prepared.plan, Console(stderr=True)) as progress:
         return conduct(prepared, options, EngineGenerator(prepared.generators), progress, written)
 
 
-def _fixed(measurer: Measurer, tuning: Tuning) -> Iterator[str]:
+def _fixed(measurer: Measurer, tuning: TuneJob) -> Iterator[str]:
     """Yield the groups that the configuration itself keeps from being moved."""
     profile = measurer.arms[measurer.ground.program].profile
     why = servers.of(profile).fixed(profile, "workers")
@@ -313,7 +313,7 @@ def _fixed(measurer: Measurer, tuning: Tuning) -> Iterator[str]:
         yield "workers"
 
 
-def _allowed(tuning: Tuning, grounds: Mapping[str, Ground], values: Values) -> bool:
+def _allowed(tuning: TuneJob, grounds: Mapping[str, Ground], values: Values) -> bool:
     """Return whether a change can be written, and brings no fault that the linter calls grave."""
     ground = grounds[values.get(SERVER, next(iter(grounds)))]
     said, most = ", ".join(map(str, ground.steps(values))), tuning.db_connections
@@ -336,7 +336,7 @@ def _allowed(tuning: Tuning, grounds: Mapping[str, Ground], values: Values) -> b
     return not why
 
 
-def _tell(tuning: Tuning, measurer: Measurer, step: str) -> None:
+def _tell(tuning: TuneJob, measurer: Measurer, step: str) -> None:
     """Say on standard error what comes next."""
     if step == "look":
         say(
@@ -352,7 +352,7 @@ def _tell(tuning: Tuning, measurer: Measurer, step: str) -> None:
         say("taken back: each change by itself", err=True)
 
 
-def _write(found: Tuned, folder: Path, output: Path, named: Path | None) -> Tuned:
+def _write(found: TuneResult, folder: Path, output: Path, named: Path | None) -> TuneResult:
     """
     Write what a tune leaves, and return it with the name of the file.
 
@@ -373,7 +373,7 @@ def _write(found: Tuned, folder: Path, output: Path, named: Path | None) -> Tune
     return found
 
 
-def _with_file(found: Tuned, folder: Path, output: Path, named: Path | None) -> Tuned:
+def _with_file(found: TuneResult, folder: Path, output: Path, named: Path | None) -> TuneResult:
     """Write the better configuration; of another server beside the runs, by its usual name."""
     assert found.found.proven is not None
     ground, other = found.ground_of(found.found.proven.values), found.other

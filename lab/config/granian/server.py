@@ -26,7 +26,7 @@ from lab.config.granian.command import (
 from lab.config.interface import WSGI
 from lab.config.server import Files, Server
 from lab.config.vocabulary.senses import Spelling
-from lab.config.vocabulary.service import Said, Service
+from lab.config.vocabulary.service import SenseSetting, Service
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
 from lab.config.vocabulary.translation import Note, Translation
 from lab.config.words import is_script
@@ -99,7 +99,9 @@ class Granian(Server):
         """Return what a command asks for."""
         return translator.service_of(config)
 
-    def write_meaning(self, translation: Translation, meaning: Said, column: Spelling) -> bool:
+    def write_meaning(
+        self, translation: Translation, meaning: SenseSetting, column: Spelling
+    ) -> bool:
         """Write a meaning that takes more than one word of its command."""
         return translator.special(translation, meaning, column)
 

@@ -25,7 +25,7 @@ from lab.config.vocabulary.senses import Spelling
 from lab.config.vocabulary.service import (
     Address,
     Application,
-    Said,
+    SenseSetting,
     Service,
     application_of,
     collected,
@@ -103,7 +103,7 @@ def service_of(config: Config) -> Service:
     )
 
 
-def _modes(said: dict[str, Said]) -> dict[str, Said]:
+def _modes(said: dict[str, SenseSetting]) -> dict[str, SenseSetting]:
     """Return the same with the mode of the socket in octal: without a 0 in front it is decimal."""
     mode = said.get("socket-mode")
     if mode is None or not re.fullmatch("(0o?)?[0-9]+", text := mode.value.text or ""):
@@ -159,7 +159,7 @@ def _address(config: Config) -> Address:
     )
 
 
-def special(made: Translation, said: Said, column: Spelling) -> bool:
+def special(made: Translation, said: SenseSetting, column: Spelling) -> bool:
     """Write what is more than a word in its command."""
     match said.sense.key:
         case "environment":
@@ -181,7 +181,7 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
     return True
 
 
-def _static(made: Translation, said: Said, column: Spelling) -> None:
+def _static(made: Translation, said: SenseSetting, column: Spelling) -> None:
     for value in said.values:
         first = value.parts[0]
         route, equals, begun = first.partition("=") if isinstance(first, str) else ("", "", "")

@@ -15,13 +15,13 @@ from pathlib import Path
 from lab.config.files import UnreadableError, read_bytes
 from lab.config.gunicorn.edit import as_python
 from lab.config.gunicorn.reader import assignments, hooks, python_text
-from lab.config.meaning import Computed
+from lab.config.meaning import ComputedValue
 from lab.config.private import ASKED_SO, FREE_PORT, LOG, PID, PRIVATE_SOCKET, STATSD, started_by
 from lab.config.steps import Put, Rename, Step
 from lab.errors import ProfileError
 from lab.model.digest import digest_of, told
-from lab.model.profile import Own, Profile
-from lab.model.runtime import Altered
+from lab.model.profile import PrivateCopy, Profile
+from lab.model.runtime import Alteration
 from lab.model.workload import Transport, Wire
 
 PROGRAM, BIND = "gunicorn", ("--bind", "{host}:{port}")
@@ -75,7 +75,7 @@ def own(path: Path) -> Profile:
     run = f"# Its hooks run, and nobody here knows what they do: {called}.\n" if called else ""
     copy = SETTINGS.replace("HOOKS", run).replace("NAME", path.name)
     copy += UNPRIVILEGED * (os.geteuid() != 0)
-    served = isinstance(app, str) and not isinstance(app, Computed)
+    served = isinstance(app, str) and not isinstance(app, ComputedValue)
     options = (("app", str(app)),) if served else ()
     made = started_by(path.with_suffix("").name, path, command, options)
     return replace(
@@ -85,7 +85,7 @@ def own(path: Path) -> Profile:
         digest=digest_of((*made.options, (path.name, told(path.name, text)))),
         peer=replace(made.peer, fill=(COPY,)),
         interfaces=made.interfaces if options else ("wsgi",),
-        own=Own(path.parent, tuple(_altered(said))),
+        own=PrivateCopy(path.parent, tuple(_altered(said))),
     )
 
 
@@ -94,7 +94,7 @@ def moved(profile: Profile, folder: Path) -> Profile:
     if profile.own is None or COPY not in dict(profile.options):
         return profile
     said = assignments(dict(profile.options)[profile.path.name]).get("chdir")
-    change = Altered("chdir", str(said or ""), str(folder), "" if said else "--chdir")
+    change = Alteration("chdir", str(said or ""), str(folder), "" if said else "--chdir")
     options = tuple(
         (name, f"{text}chdir = {str(folder)!r}\n" if name == COPY else text)
         for name, text in profile.options
@@ -127,7 +127,7 @@ def asked_over(settings: Mapping[str, object]) -> tuple[Wire, Transport] | None:
     return Wire.UWSGI, Transport.UNIX if unix else Transport.TCP
 
 
-def _altered(settings: Mapping[str, object]) -> Iterator[Altered]:
+def _altered(settings: Mapping[str, object]) -> Iterator[Alteration]:
     """Yield what the copy has otherwise than the settings of a gunicorn.conf.py."""
     reasons, moved = dict(LEFT_OUT), dict(MOVED)
     if os.geteuid():
@@ -139,4 +139,4 @@ def _altered(settings: Mapping[str, object]) -> Iterator[Altered]:
         if value in (None, False, "-", ""):
             continue
         if name in reasons or name in moved:
-            yield Altered(name, str(value), moved.get(name), reasons.get(name, ""))
+            yield Alteration(name, str(value), moved.get(name), reasons.get(name, ""))

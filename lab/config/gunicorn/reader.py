@@ -18,7 +18,7 @@ from typing import Any
 
 from lab.config.configuration import Config, Known
 from lab.config.files import FORMATTED, LINES, PLAIN, UnreadableError, check_nesting, check_size
-from lab.config.meaning import Computed
+from lab.config.meaning import ComputedValue
 from lab.config.spot import Setting, Spot
 from lab.errors import ProfileError
 
@@ -91,7 +91,7 @@ def read(path: Path, known: Known) -> Config:
         settings.append(
             Setting(
                 each.name,
-                "" if isinstance(each.meaning, Computed) else str(each.meaning),
+                "" if isinstance(each.meaning, ComputedValue) else str(each.meaning),
                 Spot(path, each.node.lineno, _column(lines, each.node)),
                 raw,
                 0 if each.value is None else _column(lines, each.value),
@@ -166,10 +166,10 @@ class Binding:
 
     @property
     def meaning(self) -> object:
-        """Its value, or `Computed` with its source."""
+        """Its value, or `ComputedValue` with its source."""
         if self.sure and self.value:
             return literal(self.value, self.source)
-        return Computed(self.source)
+        return ComputedValue(self.source)
 
 
 @lru_cache(maxsize=64)
@@ -277,7 +277,7 @@ def _assigned(
 
 def literal(value: ast.expr | str, source: str = "") -> object:
     """
-    Return the value of an expression, and of one that is no literal its source, `Computed`.
+    Return the value of an expression, and of one that is no literal its source, `ComputedValue`.
 
     Args:
         value: The expression, or its source.
@@ -286,7 +286,7 @@ def literal(value: ast.expr | str, source: str = "") -> object:
     try:
         return ast.literal_eval(value)
     except (SyntaxError, TypeError, ValueError):
-        return Computed(value if isinstance(value, str) else source or ast.unparse(value))
+        return ComputedValue(value if isinstance(value, str) else source or ast.unparse(value))
 
 
 def _source(lines: list[str], node: ast.expr) -> str:
@@ -305,7 +305,7 @@ def assignments(text: str) -> Mapping[str, object]:
     """
     Return a module's own names and values, {} of what is no Python.
 
-    One that is computed, or that does not always run, is `Computed`, with its source.
+    One that is computed, or that does not always run, is `ComputedValue`, with its source.
     """
     try:
         return {each.name: each.meaning for each in bindings(text)}

@@ -15,12 +15,12 @@ from lab.config.gunicorn.command import GRAMMAR, is_command, read_command, setti
 from lab.config.gunicorn.private import BIND, PROGRAM, asked_over, moved, own, stepped
 from lab.config.gunicorn.reader import LARGEST, assignments, carried, literal, read, takes_no_value
 from lab.config.interface import ASGI, of_worker_class
-from lab.config.meaning import Computed, Settings
+from lab.config.meaning import ComputedValue, Settings
 from lab.config.server import Files, Server
 from lab.config.spot import Setting, Spot
 from lab.config.steps import Step
 from lab.config.vocabulary.senses import Spelling
-from lab.config.vocabulary.service import Said, Service
+from lab.config.vocabulary.service import SenseSetting, Service
 from lab.config.vocabulary.steps_for_meaning import StepsOfMeaning
 from lab.config.vocabulary.translation import Translation
 from lab.errors import ProfileError
@@ -76,7 +76,7 @@ class Gunicorn(Server):
     def plain(self, written: str) -> str:
         """Return the value of a literal, as 4 or gevent; what is computed as it is."""
         value = literal(written)
-        return written if isinstance(value, Computed) else str(value)
+        return written if isinstance(value, ComputedValue) else str(value)
 
     def own(self, path: Path) -> Profile:
         """Return the profile of a configuration file, served from a private copy."""
@@ -134,7 +134,9 @@ class Gunicorn(Server):
         """Return what a configuration asks for."""
         return translator.service_of(config)
 
-    def write_meaning(self, translation: Translation, meaning: Said, column: Spelling) -> bool:
+    def write_meaning(
+        self, translation: Translation, meaning: SenseSetting, column: Spelling
+    ) -> bool:
         """Write a meaning that takes more than one setting."""
         return translator.special(translation, meaning, column)
 
@@ -149,7 +151,7 @@ class Gunicorn(Server):
     def _worker_class(self, profile: Profile) -> str:
         """Return the class of workers; empty where it is computed, or set under a condition."""
         name = self._options(profile).get("worker_class", "sync")
-        return "" if isinstance(name, Computed) else str(name)
+        return "" if isinstance(name, ComputedValue) else str(name)
 
     def _options(self, profile: Profile) -> dict[str, object]:
         """Return what a profile's files say, and over it what its command says."""

@@ -20,7 +20,7 @@ from lab.config.vocabulary.senses import Spelling, by_option, senses
 from lab.config.vocabulary.service import (
     Address,
     Application,
-    Said,
+    SenseSetting,
     Service,
     application_of,
     collected,
@@ -89,7 +89,7 @@ def _computed(computed: Sequence[Setting], plain: Sequence[Setting]) -> Iterator
                 yield one_line(f"{setting.option}: {text}"), COMPUTED
 
 
-def _without_doubt(said: dict[str, Said], names: set[str]) -> dict[str, Said]:
+def _without_doubt(said: dict[str, SenseSetting], names: set[str]) -> dict[str, SenseSetting]:
     """Leave out the defaults of settings that are set, though to what is not known."""
     keys = keys_of(PROGRAM, names)
     if "threads" in keys:
@@ -128,7 +128,7 @@ def _unread(kind: str) -> tuple[str, ...]:
     return ("threads", "greenlets", "sendfile", *others)
 
 
-def _without_limit(said: dict[str, Said], kind: str) -> dict[str, Said]:
+def _without_limit(said: dict[str, SenseSetting], kind: str) -> dict[str, SenseSetting]:
     """Leave out the time limit where no request is ended by it: with any class but sync."""
     threads = said["threads"].value.number
     limit = said["time-limit"].value.number
@@ -137,7 +137,9 @@ def _without_limit(said: dict[str, Said], kind: str) -> dict[str, Said]:
     return {key: each for key, each in said.items() if key != "time-limit"}
 
 
-def _by_kind(said: dict[str, Said], kind: str) -> tuple[dict[str, Said], list[tuple[str, str]]]:
+def _by_kind(
+    said: dict[str, SenseSetting], kind: str
+) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
     """Return what holds with a worker class, and what is lost with it."""
     found = dict(said)
     if of_worker_class(kind) != WSGI:
@@ -146,7 +148,7 @@ def _by_kind(said: dict[str, Said], kind: str) -> tuple[dict[str, Said], list[tu
     if "gevent" in kind:
         was = f"worker_class = {kind}"
         value = greenlets.values if greenlets else (Expression.of("1000"),)
-        found["greenlets"] = Said(senses()["greenlets"], value, True, was)
+        found["greenlets"] = SenseSetting(senses()["greenlets"], value, True, was)
     elif kind not in {"sync", "gthread"}:
         return found, [(f"worker_class = {kind}", "that worker class is gunicorn's alone")]
     return found, []
@@ -184,7 +186,7 @@ def _is_on(setting: Setting) -> bool:
     return setting.value not in {"", "None", "False", "0"}
 
 
-def _modes(said: dict[str, Said]) -> dict[str, Said]:
+def _modes(said: dict[str, SenseSetting]) -> dict[str, SenseSetting]:
     """Return the same with the mode of the socket in the place of the mask, which it leaves out."""
     masked = said.get("socket-mode")
     if masked is None or (mask := values.mask_of(masked.value.text or "")) is None:
@@ -198,7 +200,7 @@ def _by_default(setting: Setting) -> bool:
     return setting.raw == "None" or (setting.option == "errorlog" and setting.value == "-")
 
 
-def _lists(said: dict[str, Said], last: Mapping[str, Setting]) -> dict[str, Said]:
+def _lists(said: dict[str, SenseSetting], last: Mapping[str, Setting]) -> dict[str, SenseSetting]:
     """Return the same with the values of lists one by one."""
     found = dict(said)
     for key, each in said.items():
@@ -254,7 +256,7 @@ def _file(setting: Setting | None) -> str | None:
     return _value(setting).text or ""
 
 
-def special(made: Translation, said: Said, _column: Spelling) -> bool:
+def special(made: Translation, said: SenseSetting, _column: Spelling) -> bool:
     """Write what is more than a line in its file."""
     write = _SPECIAL.get(said.sense.key)
     if write is not None:
@@ -262,7 +264,7 @@ def special(made: Translation, said: Said, _column: Spelling) -> bool:
     return write is not None
 
 
-def _time_limit(made: Translation, said: Said) -> None:
+def _time_limit(made: Translation, said: SenseSetting) -> None:
     threads, service = made.service.number("threads"), made.service
     if threads == 1 and "greenlets" not in service.senses:
         made.write(said, "timeout", said.value, "it ends the worker of a request that takes longer")
@@ -275,7 +277,7 @@ def _time_limit(made: Translation, said: Said) -> None:
         )
 
 
-def _umask(made: Translation, said: Said) -> None:
+def _umask(made: Translation, said: SenseSetting) -> None:
     mode = said.value.text
     if mode is None:
         made.drop(said, "umask, which is what the mode leaves out: compute it of the variable")
@@ -288,7 +290,7 @@ def _umask(made: Translation, said: Said) -> None:
         made.drop(said, "umask, which is what the mode leaves out: 0o117 for 660")
 
 
-def _access_log(made: Translation, said: Said) -> None:
+def _access_log(made: Translation, said: SenseSetting) -> None:
     if said.on:
         file = made.service.senses.get("log-file")
         made.write(said, "accesslog", file.value if file else Expression.of("-"))
@@ -296,7 +298,7 @@ def _access_log(made: Translation, said: Said) -> None:
         made.same.append(Note(said.was, "not needed: it is the default"))
 
 
-def _header_bytes(made: Translation, said: Said) -> None:
+def _header_bytes(made: Translation, said: SenseSetting) -> None:
     size = said.value.number
     if size is not None and size <= 8190:
         made.changed.append(Note(said.was, "left out: each header may have 8,190 bytes by default"))
@@ -305,20 +307,20 @@ def _header_bytes(made: Translation, said: Said) -> None:
         made.write(said, column.names[0], said.value, column.says)
 
 
-def _greenlets(made: Translation, said: Said) -> None:
-    kind = Said(said.sense, (), True, said.was)
+def _greenlets(made: Translation, said: SenseSetting) -> None:
+    kind = SenseSetting(said.sense, (), True, said.was)
     made.write(
         kind, "worker_class", Expression.of("gevent"), "it needs the package gunicorn[gevent]"
     )
     made.write(said, "worker_connections", said.value)
 
 
-def _pythonpath(made: Translation, said: Said) -> None:
+def _pythonpath(made: Translation, said: SenseSetting) -> None:
     joined = [part for each in said.values for part in (",", *each.parts)][1:]
     made.write(said, "pythonpath", Expression(tuple(joined)))
 
 
-def _environment(made: Translation, said: Said) -> None:
+def _environment(made: Translation, said: SenseSetting) -> None:
     made.write_variables(said, "raw_env", "it does not start")
 
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from lab.config.configuration import Config
 from lab.config.spot import Setting
-from lab.config.vocabulary.service import Application, Said, application_of, written
+from lab.config.vocabulary.service import Application, SenseSetting, application_of, written
 from lab.config.vocabulary.values import Expression
 
 FILES = ("wsgi-file", "file")
@@ -39,8 +39,8 @@ def _of_mount(mount: Setting, config: Config, callable_: str) -> Application | N
 
 
 def mounted(
-    said: dict[str, Said], config: Config, application: Application | None
-) -> tuple[dict[str, Said], list[tuple[str, str]]]:
+    said: dict[str, SenseSetting], config: Config, application: Application | None
+) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
     """Return the path that the application is below, and what is mounted besides."""
     if "prefix" not in said:
         return said, []

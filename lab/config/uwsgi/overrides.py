@@ -16,7 +16,7 @@ from lab.config.configuration import Config
 from lab.config.spot import Setting
 from lab.config.uwsgi import PYTHONPATH
 from lab.config.uwsgi.variables import as_options
-from lab.model.runtime import HOME, Altered, Runtime
+from lab.model.runtime import HOME, Alteration, Runtime
 
 Options = Sequence[tuple[str, str]]
 
@@ -37,14 +37,14 @@ class Otherwise:
         """Return what is otherwise in these options."""
         return cls(runtime, dict(options).get("chdir"))
 
-    def altered(self, option: str, value: str) -> Altered | None:
+    def altered(self, option: str, value: str) -> Alteration | None:
         """Return what becomes of an option; None where it stays as it is."""
         if option in self.runtime.drop:
-            return Altered(option, value, None, "--drop")
+            return Alteration(option, value, None, "--drop")
         if option in HOME and self.runtime.python is not None:
-            return Altered(option, value, None, "--python names the environment")
+            return Alteration(option, value, None, "--python names the environment")
         new = self._moved(option, value)
-        return Altered(option, value, new) if new != value else None
+        return Alteration(option, value, new) if new != value else None
 
     def _moved(self, option: str, value: str) -> str:
         if self.runtime.chdir is None:
@@ -63,7 +63,7 @@ class Otherwise:
         return str(self.runtime.chdir) if wanted else ""
 
 
-def as_told(options: Options, runtime: Runtime) -> tuple[list[tuple[str, str]], list[Altered]]:
+def as_told(options: Options, runtime: Runtime) -> tuple[list[tuple[str, str]], list[Alteration]]:
     """
     Return the options of an ini as the user tells them, and what is otherwise.
 
@@ -83,7 +83,7 @@ def as_told(options: Options, runtime: Runtime) -> tuple[list[tuple[str, str]], 
             kept.append((option, change.became))
     if told.added:
         kept.append(("chdir", told.added))
-        altered.append(Altered("chdir", "", told.added, "--chdir"))
+        altered.append(Alteration("chdir", "", told.added, "--chdir"))
     return kept, altered
 
 
@@ -138,7 +138,7 @@ def by_variable(message: str, runtime: Runtime) -> str:
     return ""
 
 
-def _of_environment(runtime: Runtime) -> Iterator[Altered]:
+def _of_environment(runtime: Runtime) -> Iterator[Alteration]:
     """Yield what variables make options of the ini."""
     for name, option, value in as_options(runtime.variables.options):
-        yield Altered(option, "", value, f"{name} of --env")
+        yield Alteration(option, "", value, f"{name} of --env")

@@ -21,7 +21,7 @@ from lab.config.private import ASKED_SO, FREE_PORT, PRIVATE_SOCKET
 from lab.config.uwsgi import BINDS, is_on, of_router
 from lab.config.uwsgi.routing import RUNS, leaves
 from lab.config.uwsgi.table import uwsgi_options
-from lab.model.runtime import Altered, Runtime
+from lab.model.runtime import Alteration, Runtime
 from lab.model.workload import Transport, Wire
 
 Options = Sequence[tuple[str, str]]
@@ -124,7 +124,7 @@ OTHERS = frozenset({"node", "nodes", "sync", "udp"})
 
 def private(
     options: Options, runtime: Runtime, *, root: bool
-) -> tuple[tuple[tuple[str, str], ...], tuple[Altered, ...]]:
+) -> tuple[tuple[tuple[str, str], ...], tuple[Alteration, ...]]:
     """
     Return the options of a private copy, and what it has otherwise than *options*.
 
@@ -224,14 +224,14 @@ class _Copy:
     runtime: Runtime
     root: bool
     options: list[tuple[str, str]] = field(default_factory=list)
-    altered: list[Altered] = field(default_factory=list)
+    altered: list[Alteration] = field(default_factory=list)
     names: Counter[str] = field(default_factory=Counter)
     """Files of the trial's folder, each with how many options wanted it."""
 
     def add(self, option: str, value: str, why: str) -> None:
         """Add an option that the user's file does not have."""
         self.options.append((option, value))
-        self.altered.append(Altered(option, "", value, why))
+        self.altered.append(Alteration(option, "", value, why))
 
     def take(self, number: int, option: str, value: str) -> None:
         """Take over an option, or what becomes of it."""
@@ -239,13 +239,13 @@ class _Copy:
             raise ValueError(f"{option} = {value}: {why.format(option)}")
         why = self._reaches(option, value)
         if why and option not in self.runtime.keep:
-            self.altered.append(Altered(option, value, None, why))
+            self.altered.append(Alteration(option, value, None, why))
             return
         kept = why or (option in self.runtime.keep and _may_stay(option))
         new, became = ((option, value), "") if kept else self._moved(number, option, value)
         self.options.append(new)
         if new != (option, value):
-            self.altered.append(Altered(option, value, became))
+            self.altered.append(Alteration(option, value, became))
 
     def _reaches(self, option: str, value: str) -> str:
         """Return how an option reaches beyond the trial; empty where it does not."""

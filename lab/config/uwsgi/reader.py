@@ -94,7 +94,7 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
 
 
 @dataclass(slots=True)
-class Exported:
+class OptionState:
     """An option as it counts so far; texts are bytes in Latin-1, as uWSGI compares them."""
 
     name: str
@@ -121,7 +121,7 @@ class Reader:
         self.known = known
         self.table = table
         self.folder = folder
-        self.exported: list[Exported] = []
+        self.exported: list[OptionState] = []
         self.texts: dict[Path, str] = {}
         self.forms: set[Path] = set()
         self.top: Spot | None = None
@@ -133,7 +133,7 @@ class Reader:
         self.missing: list[tuple[Path, Setting]] = []
         self.circle: Setting | None = None
         self._budget = Budget()
-        self._named: dict[str, Exported] = {}  # the first of each name
+        self._named: dict[str, OptionState] = {}  # the first of each name
         self._magic = of_machine(folder)
         self._last = ""
         self._top = (Path(), Path())  # the path of the file that was named, and that name
@@ -196,7 +196,7 @@ class Reader:
         """Take the options that variables are, which stand in no file; they come first."""
         for _, option, value in as_options(self.known.environ):
             written = Setting(option, value, spot, "")
-            self._export(Exported(as_bytes(option), as_bytes(value), written))
+            self._export(OptionState(as_bytes(option), as_bytes(value), written))
 
     def finish(self) -> None:
         """Replace what refers to something else, and read what is inherited."""
@@ -256,16 +256,16 @@ class Reader:
         if name in ENDS and not self._inside:
             self._logic.test = ""
         if self._inside or not self._logic.test:
-            self._export(Exported(name, value, written))
+            self._export(OptionState(name, value, written))
             return
         self._inside = True
         written = replace(written, loop=self._logic.is_loop)
         for replacement in self._logic.cases():
             made = value if replacement is None else value.replace("%(_)", replacement)
-            self._export(Exported(name, made, written))
+            self._export(OptionState(name, made, written))
         self._inside = False
 
-    def _export(self, option: Exported) -> None:
+    def _export(self, option: OptionState) -> None:
         """Add an option."""
         self.exported.append(option)
         self._named.setdefault(option.name, option)
@@ -277,7 +277,7 @@ class Reader:
             option.done = True
             self._obey(option, entry)
 
-    def _obey(self, option: Exported, entry: Entry) -> None:
+    def _obey(self, option: OptionState, entry: Entry) -> None:
         """Do what an option asks for at once."""
         match entry.setter:
             case "uwsgi_opt_logic" if self._inside:
@@ -287,7 +287,7 @@ class Reader:
             case "uwsgi_opt_set_placeholder":
                 name, _, value = option.value.partition("=")
                 only = entry.data == "1" or self._first("strict") is not None
-                self._export(Exported(name, value, option.written, only, only))
+                self._export(OptionState(name, value, option.written, only, only))
             case "uwsgi_opt_load_ini":
                 self._load(option, option.value)
             case "uwsgi_opt_load":
@@ -301,7 +301,7 @@ class Reader:
             case setter if setter in OTHER_LOADS or option.name.startswith("inject-"):
                 self._elsewhere(option.value)
 
-    def _include(self, option: Exported) -> None:
+    def _include(self, option: OptionState) -> None:
         """Read what an option names whose form its name says, as `include` does."""
         ending = PurePath(option.value).suffix
         if ending == ".ini" or ending in formats.FORMS:
@@ -309,7 +309,7 @@ class Reader:
         else:
             self._elsewhere(option.value)
 
-    def _load(self, option: Exported, name: str, form: Form | None = None) -> None:
+    def _load(self, option: OptionState, name: str, form: Form | None = None) -> None:
         file, _, section = name.rpartition(":") if ":" in name else (name, "", "")
         if "://" in name or name == "-" or (form and not file):
             self._elsewhere(name)

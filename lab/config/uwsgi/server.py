@@ -23,7 +23,7 @@ from lab.config.uwsgi.formats import FORMS
 from lab.config.uwsgi.private import asked_over
 from lab.config.uwsgi.table import uwsgi_options
 from lab.config.vocabulary.senses import Spelling
-from lab.config.vocabulary.service import Said, Service
+from lab.config.vocabulary.service import SenseSetting, Service
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
 from lab.config.vocabulary.translation import Translation
 from lab.model.digest import digest_of
@@ -152,7 +152,9 @@ class Uwsgi(Server):
         """Return what a configuration asks for."""
         return translator.service_of(config)
 
-    def write_meaning(self, translation: Translation, meaning: Said, column: Spelling) -> bool:
+    def write_meaning(
+        self, translation: Translation, meaning: SenseSetting, column: Spelling
+    ) -> bool:
         """Write a meaning that takes more than one line of an ini."""
         return translator.special(translation, meaning, column)
 

@@ -20,7 +20,7 @@ from lab.config.vocabulary.quoting import ini_comment, ini_lines
 from lab.config.vocabulary.senses import Spelling, senses
 from lab.config.vocabulary.service import (
     Address,
-    Said,
+    SenseSetting,
     Service,
     collected,
     keys_of,
@@ -133,7 +133,7 @@ def _value(setting: Setting, config: Config) -> Expression:
     return Expression.of(str(atoi(value.text))) if is_number and value.text is not None else value
 
 
-def _adjusted(said: dict[str, Said], config: Config) -> dict[str, Said]:
+def _adjusted(said: dict[str, SenseSetting], config: Config) -> dict[str, SenseSetting]:
     """Leave out what is no wish, as a limit of 0; http-keepalive = 1 is on, for http-timeout."""
     keep, router = said.get("keepalive"), config.last("http-timeout")
     if keep is not None and keep.value.text == "1":
@@ -143,13 +143,13 @@ def _adjusted(said: dict[str, Said], config: Config) -> dict[str, Said]:
     return {key: each for key, each in said.items() if key not in off or each.value.text != "0"}
 
 
-def _tls(addresses: Sequence[Address]) -> dict[str, Said]:
+def _tls(addresses: Sequence[Address]) -> dict[str, SenseSetting]:
     """Return certificate and key, which stand in the address."""
     for each in addresses:
         if each.tls is not None:
             keys = ("certificate", "certificate-key")
             return {
-                key: Said(senses()[key], (Expression.of(file),), True, each.was)
+                key: SenseSetting(senses()[key], (Expression.of(file),), True, each.was)
                 for key, file in zip(keys, each.tls, strict=True)
             }
     return {}
@@ -193,7 +193,7 @@ def _has_port(value: Expression) -> bool:
     )
 
 
-def _beside(config: Config, said: Mapping[str, Said]) -> dict[str, Said]:
+def _beside(config: Config, said: Mapping[str, SenseSetting]) -> dict[str, SenseSetting]:
     """Return the folders of imports with that of a file which is served from elsewhere."""
     file, folder = config.last(*FILES), config.last("chdir")
     if file is None or config.last("module", "wsgi") or not file.value.startswith("/"):
@@ -203,7 +203,7 @@ def _beside(config: Config, said: Mapping[str, Said]) -> dict[str, Said]:
         return {}
     before = said.get("pythonpath")
     folders = (*(before.values if before else ()), Expression.of(str(path.parent)))
-    return {"pythonpath": Said(senses()["pythonpath"], folders, True, written(file))}
+    return {"pythonpath": SenseSetting(senses()["pythonpath"], folders, True, written(file))}
 
 
 def _unread(config: Config) -> Iterator[tuple[str, str]]:
@@ -229,7 +229,7 @@ def _open(config: Config) -> Iterator[str]:
     yield from (written(each) for each in config.settings if each.option.startswith("if-"))
 
 
-def special(made: Translation, said: Said, column: Spelling) -> bool:
+def special(made: Translation, said: SenseSetting, column: Spelling) -> bool:
     """Write what is more than a line in an ini."""
     if write := _SPECIAL.get(said.sense.key):
         write(made, said)
@@ -243,34 +243,34 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
     return False
 
 
-def _closes(made: Translation, said: Said) -> None:
+def _closes(made: Translation, said: SenseSetting) -> None:
     made.drop(said, "http-socket closes each connection after its reply")
 
 
-def _stop(made: Translation, said: Said) -> None:
+def _stop(made: Translation, said: SenseSetting) -> None:
     says = "SIGTERM lets requests that are under way end; die-on-term would drop them"
     made.write(said, "hook-master-start", Expression.of(GRACEFUL), says)
 
 
-def _header_bytes(made: Translation, said: Said) -> None:
+def _header_bytes(made: Translation, said: SenseSetting) -> None:
     """Write room for all headers: a bound of each of them would be less for all together."""
     column = said.sense.columns[PROGRAM]
     made.write(said, column.names[0], said.value.within(ROOM, column.most), column.says)
 
 
-def _greenlets(made: Translation, said: Said) -> None:
+def _greenlets(made: Translation, said: SenseSetting) -> None:
     made.write(said, "gevent", said.value, "it needs a uWSGI that is built with gevent")
-    made.write(Said(said.sense, (), True, said.was), "gevent-monkey-patch")
+    made.write(SenseSetting(said.sense, (), True, said.was), "gevent-monkey-patch")
 
 
-def _reload(made: Translation, said: Said) -> None:
+def _reload(made: Translation, said: SenseSetting) -> None:
     """Write the number of seconds between two looks: of a yes it would be 0."""
     if said.on:
         says = "a thread of each worker looks at all files of all modules"
         made.write(said, "py-autoreload", Expression.of("1"), says)
 
 
-def _prefix(made: Translation, said: Said) -> None:
+def _prefix(made: Translation, said: SenseSetting) -> None:
     """Write the path with the application that is below it, which stands in no other line."""
     application = made.service.application
     if application is None:
@@ -283,7 +283,7 @@ def _prefix(made: Translation, said: Said) -> None:
     made.write(said, "mount", below, said.sense.columns[PROGRAM].says)
 
 
-def _nothing(_made: Translation, _said: Said) -> None:
+def _nothing(_made: Translation, _said: SenseSetting) -> None:
     """Write nothing: it stands in the address."""
 
 

@@ -17,7 +17,7 @@ LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SenseSetting:
     """What a configuration says of one sense."""
 
     sense: Sense
@@ -102,7 +102,7 @@ class Service:
     program: str
     application: Application | None
     addresses: tuple[Address, ...]
-    senses: Mapping[str, Said]
+    senses: Mapping[str, SenseSetting]
     """By the sense's key; defaults that others must be told as well."""
 
     gone: tuple[tuple[str, Gone], ...] = ()
@@ -176,7 +176,7 @@ def collected(
     known: Callable[[str], str],
     value_of: Read,
     is_on: IsOn,
-) -> tuple[dict[str, Said], list[Setting]]:
+) -> tuple[dict[str, SenseSetting], list[Setting]]:
     """
     Return what *settings* say, by sense, and those of no sense.
 
@@ -200,16 +200,16 @@ def collected(
         else:
             found.setdefault(sense.key, []).append(each)
 
-    def said(sense: Sense, own: list[Setting]) -> Said:
+    def said(sense: Sense, own: list[Setting]) -> SenseSetting:
         column, last = sense.columns[program], own[-1]
         was = one_line(", ".join(dict.fromkeys(map(written, own))))
         if sense.kind == "switch":
             opposite = known(last.option) in map(known, column.opposite)
-            return Said(sense, (), is_on(last) != opposite, was)
+            return SenseSetting(sense, (), is_on(last) != opposite, was)
         values = tuple(map(value_of, own if sense.kind == "list" else own[-1:]))
         if column.unit == "ms":
             values = tuple(each.in_seconds for each in values)
-        return Said(sense, values, True, was)
+        return SenseSetting(sense, values, True, was)
 
     return {key: said(senses()[key], own) for key, own in found.items()}, rest
 
@@ -225,7 +225,9 @@ def one_line(text: str) -> str:
     return re.sub(r"\s+", " ", cut)
 
 
-def with_defaults(program: str, said: Mapping[str, Said], name: str) -> dict[str, Said]:
+def with_defaults(
+    program: str, said: Mapping[str, SenseSetting], name: str
+) -> dict[str, SenseSetting]:
     """Add what holds where nothing is written, and others must be told."""
     found = dict(said)
     for sense in senses().values():
@@ -240,11 +242,13 @@ def with_defaults(program: str, said: Mapping[str, Said], name: str) -> dict[str
         negated = "not " if sense.kind == "switch" and not on else ""
         was = f"{name}{how}: {negated}{sense.means}"
         was += f" {column.implied}" * bool(values)
-        found[sense.key] = Said(sense, values, on, was, implied=True)
+        found[sense.key] = SenseSetting(sense, values, on, was, implied=True)
     return found
 
 
-def without(said: Mapping[str, Said], keys: Collection[str]) -> tuple[dict[str, Said], Idle]:
+def without(
+    said: Mapping[str, SenseSetting], keys: Collection[str]
+) -> tuple[dict[str, SenseSetting], Idle]:
     """Return what is said of other senses, and what is written of *keys*, which has no effect."""
     kept = {key: each for key, each in said.items() if key not in keys}
     return kept, tuple(said[key].was for key in keys if key in said and not said[key].implied)

@@ -9,7 +9,7 @@ from lab.config.vocabulary import environment
 from lab.config.vocabulary.addresses import GLOB, refused_as_uwsgi
 from lab.config.vocabulary.quoting import NUL, refused_by_ini
 from lab.config.vocabulary.senses import Spelling, hidden, senses
-from lab.config.vocabulary.service import Address, Said, Service
+from lab.config.vocabulary.service import Address, SenseSetting, Service
 from lab.config.vocabulary.values import Cpus, Expression
 
 COUNTED = "in a container its limit counts, too, which the number before did not know"
@@ -98,7 +98,7 @@ class Translation:
     hidden: list[Note] = field(default_factory=list)
 
     def write(
-        self, said: Said, option: str, value: Expression | None = None, says: str = ""
+        self, said: SenseSetting, option: str, value: Expression | None = None, says: str = ""
     ) -> None:
         """Add an option, and to the list what becomes of what was said."""
         self.lines.append(OptionLine(option, value, said.was, says, said.sense.is_number))
@@ -110,7 +110,7 @@ class Translation:
         else:
             self.same.append(Note(said.was, shown))
 
-    def write_variables(self, said: Said, where: str, unset: str) -> None:
+    def write_variables(self, said: SenseSetting, where: str, unset: str) -> None:
         """Add to the lists where variables are set, and what it is without one that they read."""
         for value in said.values:
             names = sorted(environment.reads(value))
@@ -121,12 +121,12 @@ class Translation:
             else:
                 self.same.append(Note(said.entry(value), where))
 
-    def drop(self, said: Said, why: str) -> None:
+    def drop(self, said: SenseSetting, why: str) -> None:
         """Add to the list what cannot be carried over."""
         self.lost.append(Note(said.was, why if said.implied else f"{said.sense.means}: {why}"))
 
 
-Special = Callable[[Translation, Said, Spelling], bool]
+Special = Callable[[Translation, SenseSetting, Spelling], bool]
 """Writes a sense that needs more than a line; returns whether it did."""
 
 
@@ -219,7 +219,10 @@ def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service
 
 
 def _set_variables(
-    said: dict[str, Said], addresses: tuple[Address, ...], words: Words, lost: dict[Note, None]
+    said: dict[str, SenseSetting],
+    addresses: tuple[Address, ...],
+    words: Words,
+    lost: dict[Note, None],
 ) -> None:
     """Leave out the environment variables that the server cannot be given: they are *lost*."""
     every = said.pop("environment", None)
@@ -235,7 +238,7 @@ def _set_variables(
         said["environment"] = replace(every, values=kept)
 
 
-def _carry(made: Translation, said: Said, column: Spelling) -> None:
+def _carry(made: Translation, said: SenseSetting, column: Spelling) -> None:
     """Carry over one sense that is a line, a default, or lost."""
     if said.sense.kind == "switch":
         _carry_switch(made, said, column)
@@ -249,7 +252,7 @@ def _carry(made: Translation, said: Said, column: Spelling) -> None:
             made.write(one, column.names[0], *_adapted(value, column))
 
 
-def _carry_switch(made: Translation, said: Said, column: Spelling) -> None:
+def _carry_switch(made: Translation, said: SenseSetting, column: Spelling) -> None:
     on_there = column.always or column.implied == "true"
     if said.on and column.always:
         if not said.implied:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from lab.config.gunicorn.command import is_command
 from lab.config.gunicorn.reader import carried, literal, names_read, spellings
 from lab.config.interface import ASGI, of_worker_class
-from lab.config.meaning import Computed
+from lab.config.meaning import ComputedValue
 from lab.config.steps import Drop, Put
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Fix, Flaw, Setting, Severity, rule
@@ -108,7 +108,7 @@ def addresses(config: Case) -> list[str] | None:
     """Return where it listens; None where that is computed, or not in the file."""
     setting = config.last("bind")
     value = literal(setting.raw) if setting else None
-    if setting is None or isinstance(value, Computed):
+    if setting is None or isinstance(value, ComputedValue):
         return None
     several = value if isinstance(value, list | tuple | set) else [value]
     return [each for each in several if isinstance(each, str)]

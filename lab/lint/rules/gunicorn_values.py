@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from lab.config.gunicorn.command import is_command
 from lab.config.gunicorn.reader import carried, literal, names_read, spellings
-from lab.config.meaning import Computed
+from lab.config.meaning import ComputedValue
 from lab.lint.rules.gunicorn import addresses, drop, is_asgi
 from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, rule
 
@@ -89,7 +89,7 @@ def written(config: Case) -> Iterator[Written]:
     for setting in config.settings:
         if setting.option in carried()["settings"] and setting is config.last(setting.option):
             value = literal(setting.raw)
-            if not isinstance(value, Computed):
+            if not isinstance(value, ComputedValue):
                 yield Written(setting, value)
 
 
@@ -186,7 +186,7 @@ def unknown_level(config: Case) -> Iterator[Flaw]:
     """It logs another level than is written."""
     setting = config.last("loglevel")
     value = literal(setting.raw) if setting else None
-    level = value.lower() if isinstance(value, str) and not isinstance(value, Computed) else ""
+    level = value.lower() if isinstance(value, str) and not isinstance(value, ComputedValue) else ""
     if setting and level and level not in LEVELS and config.last("logger_class") is None:
         meant = {"fatal": "critical", "trace": "debug"}.get(level)
         meant = meant or next(iter(difflib.get_close_matches(level, LEVELS, n=1)), None)

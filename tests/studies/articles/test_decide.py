@@ -10,7 +10,7 @@ from lab.bench.workloads import workload
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Cause, Diagnosis, Standing
 from lab.model.plan import Better, Load
-from lab.model.profile import Own
+from lab.model.profile import PrivateCopy
 from studies import articles
 from studies.articles.claim import Band, Claim, Decision, Inaction
 from studies.articles.decide import cause_of, decide, decision_of, is_about
@@ -402,7 +402,7 @@ def test_trials_that_count_for_nothing_decide_nothing():
 def test_a_claim_is_not_decided_by_a_profile_with_another_number():
     """The claim names a profile, and that has its own number of workers."""
     claim = next(each for each in articles.load() if each.kind == "ratio")
-    changed, reference = (replace(make.profile(each), own=Own()) for each in sides(claim))
+    changed, reference = (replace(make.profile(each), own=PrivateCopy()) for each in sides(claim))
     plan = make.altered(make.plan(reference, changed), workload=workload(claim.workload))
     assert not is_about(claim, plan)
     ours = make.altered(plan, profiles=[replace(each, own=None) for each in plan.profiles])

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from lab.bench.trials.available import Installed, look
+from lab.bench.trials.available import Installation, look
 from lab.bench.trials.plan import OVERHEAD
 from lab.errors import Interrupted, ServerStartError, UnmeasuredError
 from studies import articles
@@ -126,7 +126,7 @@ def test_a_profile_that_is_missing_here_is_said_and_the_others_are_asked(tmp_pat
 
     def looked(name):
         found = look(name)
-        return Installed(found.profile, absent) if name == "granian" else found
+        return Installation(found.profile, absent) if name == "granian" else found
 
     monkeypatch.setattr(missing, "look_at_all", lambda names: [*map(looked, names)])
     other = replace(CLAIM, id="y", changed="granian")
