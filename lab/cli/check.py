@@ -52,11 +52,11 @@ def check_command(*, as_json: bool, noise: float | None, profile: str, **sizes: 
         say_json(encode(findings))
     else:
         console = Console()
-        wide = max(len(each.name) for each in findings)
-        for each in findings:
-            for line in _check_lines(each, wide, columns(console)):
+        wide = max(len(finding.name) for finding in findings)
+        for finding in findings:
+            for line in _check_lines(finding, wide, columns(console)):
                 console.print(line, highlight=False, soft_wrap=True)
-    return 3 if any(each.level == "fail" for each in findings) else 0
+    return 3 if any(finding.level == "fail" for finding in findings) else 0
 
 
 def _noise(profile: str, seconds: float, *, as_json: bool, **sizes: Any) -> int:
@@ -68,8 +68,8 @@ def _noise(profile: str, seconds: float, *, as_json: bool, **sizes: Any) -> int:
     least = least_minutes(2 * (window + warmup + OVERHEAD))
     if seconds < least * 60:
         raise UsageError(f"--noise {seconds:g}s: at least {least}m, which are six blocks")
-    asked = Job(profiles=(profile,), minutes=seconds / 60, confirm=False, **sizes)
-    outcome = made(asked, understand(asked))
+    job = Job(profiles=(profile,), minutes=seconds / 60, confirm=False, **sizes)
+    outcome = made(job, understand(job))
     (summary,) = outcome.conclusion.summaries
     found = sensitivity(summary)
     if as_json:

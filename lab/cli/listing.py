@@ -42,8 +42,8 @@ BESIDE = 33
 def list_command(*, as_json: bool) -> int:
     """List the profiles: what each changes, and against which; and the workloads."""
     ladder = profiles.ladder()
-    found = look_at_all(profiles.find())
-    found.sort(
+    installations = look_at_all(profiles.find())
+    installations.sort(
         key=lambda each: (
             each.profile.name not in ladder,
             bool(each.profile.commands),
@@ -51,30 +51,30 @@ def list_command(*, as_json: bool) -> int:
             each.profile.name,
         )
     )
-    measured = effects(project.runs(), [each.profile for each in found])
+    measured = effects(project.runs(), [installation.profile for installation in installations])
     if as_json:
         say_json(
             encode(
                 [
                     {
-                        "name": each.profile.name,
-                        "server": each.profile.server,
-                        "path": each.profile.path,
-                        "summary": each.profile.summary,
-                        "against": each.profile.against,
-                        "ladder": each.profile.name in ladder,
-                        "cpu": measured.get(each.profile.name),
-                        "version": each.version or None,
-                        "missing": each.missing,
+                        "name": installation.profile.name,
+                        "server": installation.profile.server,
+                        "path": installation.profile.path,
+                        "summary": installation.profile.summary,
+                        "against": installation.profile.against,
+                        "ladder": installation.profile.name in ladder,
+                        "cpu": measured.get(installation.profile.name),
+                        "version": installation.version or None,
+                        "missing": installation.missing,
                     }
-                    for each in found
+                    for installation in installations
                 ]
             )
         )
         return 0
     width = page_width()
     say("\n".join(wrap(MEASURED, width)))
-    for title, group in _grouped(found, ladder).items():
+    for title, group in _grouped(installations, ladder).items():
         rows = [*_rows(group, ladder, measured)]
         against = any(" / " in name for name, *_ in rows)
         heads = ("PROFILE / AGAINST" if against else "PROFILE", "CPU", "VERSION", "WHAT IT CHANGES")
@@ -103,17 +103,19 @@ def _say_table(
             say("\n".join(wrap(last, width, initial_indent=" " * 6, subsequent_indent=" " * 6)))
 
 
-def _grouped(found: Sequence[Installation], ladder: Sequence[str]) -> dict[str, list[Installation]]:
+def _grouped(
+    installations: Sequence[Installation], ladder: Sequence[str]
+) -> dict[str, list[Installation]]:
     """Return the profiles by what they are for, in the order in which they come."""
     groups: dict[str, list[Installation]] = {t: [] for t in (LADDER, LINES, VARIATIONS, PEERS)}
-    for each in found:
-        if each.profile.name in ladder:
-            groups[LADDER].append(each)
-        elif each.profile.reply is not None:
-            groups[LINES].append(each)
+    for installation in installations:
+        if installation.profile.name in ladder:
+            groups[LADDER].append(installation)
+        elif installation.profile.reply is not None:
+            groups[LINES].append(installation)
         else:
-            peer = each.profile.path.is_relative_to(project.peers())
-            groups[PEERS if peer else VARIATIONS].append(each)
+            peer = installation.profile.path.is_relative_to(project.peers())
+            groups[PEERS if peer else VARIATIONS].append(installation)
     return {title: group for title, group in groups.items() if group}
 
 
@@ -121,8 +123,8 @@ def _rows(
     group: Sequence[Installation], ladder: Sequence[str], measured: Mapping[str, Estimate]
 ) -> Iterator[tuple[str, ...]]:
     """Yield of each profile: name and against, effect, version, and what it changes."""
-    for each in group:
-        profile = each.profile
+    for installation in group:
+        profile = installation.profile
         alone = profile.against is None or profile.name in ladder or profile.reply is not None
         name = profile.name if alone else f"{profile.name} / {profile.against}"
         ratio = centre(measured[profile.name]) if profile.name in measured else ""
@@ -130,9 +132,9 @@ def _rows(
         if profile.peer.ended:
             following = f"; now {profile.peer.successor}" if profile.peer.successor else ""
             said += f" (ended {profile.peer.ended}{following})"
-        if each.missing:
-            said += f". Not here: {each.missing}"
-        yield name, ratio, version_number(each.version), said
+        if installation.missing:
+            said += f". Not here: {installation.missing}"
+        yield name, ratio, version_number(installation.version), said
 
 
 def _workloads() -> Iterator[tuple[str, str]]:
@@ -146,4 +148,7 @@ def _workloads() -> Iterator[tuple[str, str]]:
 
 def _services() -> list[tuple[str, str]]:
     """Return of each backing service what it is, or what it needs and is not here."""
-    return [(each.name, missing(each) or each.summary) for each in map(read, find())]
+    return [
+        (backing_service.name, missing(backing_service) or backing_service.summary)
+        for backing_service in map(read, find())
+    ]

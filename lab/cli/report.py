@@ -72,20 +72,20 @@ def report_command(
     given = [parse(limit) for limit in fail_if]
     folder = find_run(results, run)
     found = read_run(folder)
-    for each in given:
-        check(each, [profile.name for profile in found.plan.profiles])
-    said = conclude_run(_chosen(summaries(found), at), given or None)
+    for threshold in given:
+        check(threshold, [profile.name for profile in found.plan.profiles])
+    run_conclusion = conclude_run(_chosen(summaries(found), at), given or None)
     if page is not None:
         from lab.report.files import pages  # noqa: PLC0415 - as `_print`, of Jinja and matplotlib
 
-        for name, text in pages(page, said):
+        for name, text in pages(page, run_conclusion):
             write_text(Path(name), text)
             say(name)
     elif as_markdown:
-        say(markdown.render(said), end="")
+        say(markdown.render(run_conclusion), end="")
     else:
-        show(said, folder, full=full, as_json=as_json)
-    return judged(said, quiet=page is not None or as_markdown or as_json)
+        show(run_conclusion, folder, full=full, as_json=as_json)
+    return judged(run_conclusion, quiet=page is not None or as_markdown or as_json)
 
 
 @click.command("compare")
@@ -114,13 +114,13 @@ def compare_command(
     first, second = (read_run(find_run(results, name)) for name in (before, after))
     differing = require_comparable(first, second)
     known = {profile.name for profile in first.plan.profiles}
-    for each in thresholds:
-        check(each, [p.name for p in second.plan.profiles if p.name in known])
+    for threshold in thresholds:
+        check(threshold, [p.name for p in second.plan.profiles if p.name in known])
     worst, documents = 0, []
     # Runs that may be compared have the same rates.
     for pair in zip(summaries(first), summaries(second), strict=True):
         found = across(*pair)
-        judgements = [judge_across(each, found) for each in thresholds]
+        judgements = [judge_across(threshold, found) for threshold in thresholds]
         status = exit_code(judgements, found.exit_code)
         worst = gravest(worst, status)
         if as_json:
@@ -140,7 +140,7 @@ def _chosen(said: Sequence[Summary], at: str | None) -> Sequence[Summary]:
     """Return what is said at the value *at*; all where it is None. Raises UsageError."""
     if at is None:
         return said
-    values = [value for each in said for value in each.run.plan.arms[0].at.values()]
+    values = [value for summary in said for value in summary.run.plan.arms[0].at.values()]
     if len(said) == 1 or at not in values:
         known = (
             f"one of {', '.join(values)}" if len(said) > 1 else "the run has one load: leave it out"
@@ -150,23 +150,27 @@ def _chosen(said: Sequence[Summary], at: str | None) -> Sequence[Summary]:
 
 
 def show(
-    said: RunConclusion, folder: Path, *, full: bool, as_json: bool, tries: bool = True
+    run_conclusion: RunConclusion, folder: Path, *, full: bool, as_json: bool, tries: bool = True
 ) -> None:
     """
     Print one screen of a run in *folder*; in full all of it, and of a few values each one's.
 
     Args:
-        said: What it comes to.
+        run_conclusion: What it comes to.
         folder: The run's.
         full: Whether all of it is printed.
         as_json: Whether it is printed as JSON.
         tries: Whether the screen says what to try next.
     """
     if as_json:
-        say_json(summary_json.render(said))
+        say_json(summary_json.render(run_conclusion))
         return
-    shown = list(documents(said) if full else opening.documents(said, _way(folder, tries=tries)))
-    for content in shown if len(said.points) <= WHOLE or not full else shown[:1]:
+    shown = list(
+        documents(run_conclusion)
+        if full
+        else opening.documents(run_conclusion, _way(folder, tries=tries))
+    )
+    for content in shown if len(run_conclusion.points) <= WHOLE or not full else shown[:1]:
         _print(content)
 
 
@@ -179,17 +183,17 @@ def _print(content: Document) -> None:
     show_document(content, Console())
 
 
-def judged(said: RunConclusion, *, quiet: bool) -> int:
+def judged(run_conclusion: RunConclusion, *, quiet: bool) -> int:
     """
     Print what a run says to its limits on standard error, and return its exit status.
 
     Unless *quiet* what the status means stands below the report.
     """
     if not quiet:
-        say(opening.end(said.status))
-    for line in lines(said):
+        say(opening.end(run_conclusion.status))
+    for line in lines(run_conclusion):
         say(line, err=True)
-    return said.status
+    return run_conclusion.status
 
 
 def _way(folder: Path, *, tries: bool) -> opening.Way:

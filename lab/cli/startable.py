@@ -21,7 +21,7 @@ from lab.config.command import is_command
 from lab.errors import ProfileError
 
 
-def startable(found: Migration, name: str, asked: Job, folder: Path) -> Job:
+def startable(migration: Migration, name: str, job: Job, folder: Path) -> Job:
     """
     Return what is asked of the new configuration alone, which is its profile.
 
@@ -29,30 +29,30 @@ def startable(found: Migration, name: str, asked: Job, folder: Path) -> Job:
     and the variables that the old one names.
 
     Args:
-        found: What it became.
+        migration: What it became.
         name: The one that it was made of, as it was typed.
-        asked: What is asked of that one.
+        job: What is asked of that one.
         folder: Where its file is written.
 
     Raises:
         ProfileError: No command follows from it here, or the environment that it names is not here.
     """
-    started = application(replace(asked, profiles=(name,))).runtime
+    started = application(replace(job, profiles=(name,))).runtime
     python = runtime_of(look(name, started).profile, started).python
     if python is not None and not python.is_dir():
         problem = f"it names the environment {python}, which is not here: --python PATH"
         raise ProfileError(name, problem)
-    new, variables = str(folder / found.file), tuple[str, ...]()
-    if found.script:
-        variables, new = _command(found.script, name, asked, started.variables.reveal())
+    new, variables = str(folder / migration.file), tuple[str, ...]()
+    if migration.script:
+        variables, new = _command(migration.script, name, job, started.variables.reveal())
     else:
-        temporary.write(Path(new), found.text)
-    env, cwd = (*asked.env, *variables), folder_of(name, asked)
-    return replace(asked, profiles=(new,), python=python, env=env, cwd=cwd)
+        temporary.write(Path(new), migration.text)
+    env, cwd = (*job.env, *variables), folder_of(name, job)
+    return replace(job, profiles=(new,), python=python, env=env, cwd=cwd)
 
 
 def _command(
-    script: str, name: str, asked: Job, variables: Mapping[str, str]
+    script: str, name: str, job: Job, variables: Mapping[str, str]
 ) -> tuple[tuple[str, ...], str]:
     """Return the variables and the command that a script prints."""
     done = subprocess.run(
@@ -68,12 +68,12 @@ def _command(
     words = done.stdout.split("\0")[:-1]
     at = words.index("")
     command = words[at + 1 :]
-    told = (each for each in words[:at] if not re.match(f"(?:{SET_BY_THE_LAB})=", each))
-    return tuple(told), shlex.join([*command[:-1], "{app}"] if asked.app else command)
+    told = (word for word in words[:at] if not re.match(f"(?:{SET_BY_THE_LAB})=", word))
+    return tuple(told), shlex.join([*command[:-1], "{app}"] if job.app else command)
 
 
-def folder_of(name: str, asked: Job) -> Path:
+def folder_of(name: str, job: Job) -> Path:
     """Return the folder that a configuration and what it becomes are started in."""
-    if asked.cwd is not None:
-        return asked.cwd
+    if job.cwd is not None:
+        return job.cwd
     return Path.cwd() if is_command(name) else Path(name).absolute().parent

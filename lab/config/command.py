@@ -76,7 +76,7 @@ def profile_of(text: str) -> Profile:
     if server and server.takes_no_value:
         _check_served(text, words[at:], server.takes_no_value)
     apps = [word for word in words if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*(\(\))?", word)]
-    said = [each for each in words[at + 1 :] if each not in PLACES and not re.search("[:{]", each)]
+    said = [word for word in words[at + 1 :] if word not in PLACES and not re.search("[:{]", word)]
     name = _name(re.sub(r"[^\w.]+", "-", " ".join((program, *said))).strip("-"))
     options = tuple(("app", app) for app in apps[-1:])
     made = started_by(name, here / name, tuple(words), options)

@@ -73,14 +73,14 @@ def _editing(grammar: Grammar) -> Editing:
 
 def _values(grammar: Grammar, config: Config) -> Values:
     found: Values = {}
-    for each in config.settings:
-        name = grammar.option_of(f"--{each.option}")
+    for setting in config.settings:
+        name = grammar.option_of(f"--{setting.option}")
         values = found.setdefault(name, [])
         if name not in grammar.collects:
             values.clear()
-        values.append(_value(grammar, each.option, each.value))
+        values.append(_value(grammar, setting.option, setting.value))
     words = grammar.given(config)
-    return found | {TARGET: [each.value for each in words if isinstance(each, Setting)]}
+    return found | {TARGET: [word.value for word in words if isinstance(word, Setting)]}
 
 
 def _value(grammar: Grammar, option: str, value: str) -> object:
@@ -112,11 +112,11 @@ def _ways(grammar: Grammar, config: Config, step: Step, comments: list[str]) -> 
         for each in grammar.given(config)
         if isinstance(each, Argument) and grammar.option_of(each.name) == step.option
     ]
-    own = {each.word.spot for each in there}
+    spots = {argument.word.spot for argument in there}
     elsewhere = [
-        each
-        for each in config.settings
-        if grammar.option_of(f"--{each.option}") == step.option and each.spot not in own
+        setting
+        for setting in config.settings
+        if grammar.option_of(f"--{setting.option}") == step.option and setting.spot not in spots
     ]
     if isinstance(step, Put):
         yield from _put(_Wish(grammar, config, step, comments), there, elsewhere)
@@ -126,8 +126,8 @@ def _ways(grammar: Grammar, config: Config, step: Step, comments: list[str]) -> 
     elif isinstance(step, Rename):
         spelt = grammar.spelt(step.to, "1")[0]
         lines = _CommandLines(config)
-        for each in reversed(there):
-            lines.put(each.word, 0, len(each.name), spelt)
+        for argument in reversed(there):
+            lines.put(argument.word, 0, len(argument.name), spelt)
         yield lines.edits(comments)
     else:
         yield _without(config, there, comments)
@@ -246,15 +246,15 @@ def _before(
 
 def _length_at(config: Config, spot: Spot) -> int:
     """Return the letters of the word at a place."""
-    found = re.match(r"\S*", config.line(spot)[spot.column - 1 :])
-    return len(found[0]) if found else 0
+    match = re.match(r"\S*", config.line(spot)[spot.column - 1 :])
+    return len(match[0]) if match else 0
 
 
 def _without(config: Config, there: Sequence[Argument], comments: Iterable[str]) -> list[Edit]:
     """Return the edits that take words away, and the lines that have no other."""
     lines, gone = _CommandLines(config), []
-    for each in reversed(there):
-        for word in filter(None, (each.follows, each.word)):
+    for argument in reversed(there):
+        for word in filter(None, (argument.follows, argument.word)):
             line, at = lines.line(word.spot.line), word.spot.column - 1
             rest = line[at + len(word.raw) :]
             before = line[:at].rstrip()

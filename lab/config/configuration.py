@@ -132,9 +132,9 @@ class Known:
     def reaches(self, path: Path) -> bool:
         """Return whether a file may be read, wherever its name leads."""
         real = Path(os.path.realpath(path))
-        inside = (real.relative_to(each) for each in self.confined if real.is_relative_to(each))
+        inside = (real.relative_to(path) for path in self.confined if real.is_relative_to(path))
         return not self.confined or any(
-            not any(part.startswith(".") for part in each.parts) for each in inside
+            not any(part.startswith(".") for part in path.parts) for path in inside
         )
 
     def exists(self, path: Path) -> bool:
@@ -203,7 +203,7 @@ class Known:
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder, sorted; none where it cannot be read."""
         try:
-            return sorted(each.name for each in folder.iterdir())
+            return sorted(path.name for path in folder.iterdir())
         except OSError:
             return []
 
@@ -254,8 +254,8 @@ class Config:
     @cached_property
     def _by_name(self) -> dict[str, list[Setting]]:
         found: dict[str, list[Setting]] = {}
-        for each in self.settings:
-            found.setdefault(self.table.canonical(each.option), []).append(each)
+        for setting in self.settings:
+            found.setdefault(self.table.canonical(setting.option), []).append(setting)
         return found
 
     @cached_property
@@ -295,7 +295,7 @@ class Config:
 
     @cached_property
     def _positions(self) -> dict[int, int]:
-        return {id(each): number for number, each in enumerate(self.settings)}
+        return {id(setting): number for number, setting in enumerate(self.settings)}
 
     def all(self, *names: str) -> list[Setting]:
         """Return what sets one of the options, in any of their spellings, in order."""
@@ -303,7 +303,7 @@ class Config:
         lists = [self._by_name.get(name, []) for name in wanted]
         if len(lists) == 1:
             return lists[0]
-        together = [each for found in lists for each in found]
+        together = [setting for settings in lists for setting in settings]
         return sorted(together, key=lambda each: self._positions[id(each)]) if together else []
 
     def first(self, *names: str) -> Setting | None:
@@ -316,7 +316,7 @@ class Config:
 
     def starting(self, *beginnings: str) -> list[Setting]:
         """Return what sets an option whose name begins so, as it is written, in order."""
-        return [each for each in self.settings if each.option.startswith(beginnings)]
+        return [setting for setting in self.settings if setting.option.startswith(beginnings)]
 
     def on(self, name: str) -> bool:
         """Return whether a switch is written, and its last value is no word for no."""
@@ -331,10 +331,10 @@ class Config:
     @cached_property
     def master(self) -> bool:
         """Whether there is a master: one that is switched on, or that another option implies."""
-        said = self.last("master")
-        if said is not None:
+        setting = self.last("master")
+        if setting is not None:
             return self.on("master")
-        return any(self.table.implies_master(each.option) for each in self.settings)
+        return any(self.table.implies_master(setting.option) for setting in self.settings)
 
     @property
     def processes(self) -> int:
@@ -362,9 +362,9 @@ class Config:
         plain = protocol.value.removesuffix("-nph") if protocol else "uwsgi"
         of = {**SOCKETS, "socket": {"https": "http"}.get(plain, plain)}
         return [
-            each
-            for each in self.settings
-            if each.option in of and (not kinds or of[each.option] in kinds)
+            setting
+            for setting in self.settings
+            if setting.option in of and (not kinds or of[setting.option] in kinds)
         ]
 
     def line(self, spot: Spot) -> str:

@@ -36,8 +36,8 @@ def applied(texts: Mapping[Path, str], changes: Iterable[Sequence[Edit]]) -> dic
     claimed: set[tuple[Path, int, bool]] = set()
     edits: list[Edit] = []
     for change in changes:
-        places = {_place(each) for each in change}
-        if places.isdisjoint(claimed) and all(_fits(lines, each) for each in change):
+        places = {_place(edit) for edit in change}
+        if places.isdisjoint(claimed) and all(_fits(lines, edit) for edit in change):
             claimed |= places
             edits += change
     # From the end, so that places above stay what they are.
@@ -62,7 +62,7 @@ def diff(before: str, after: str, names: tuple[str, str]) -> str:
     """Return what changes as `diff -u` prints it; `patch -R` takes it back."""
     old, new = map(_quoted, names)
     lines = difflib.unified_diff(lines_of(before), lines_of(after), old, new)
-    return "".join(each if each.endswith("\n") else f"{each}{NO_END}" for each in lines)
+    return "".join(line if line.endswith("\n") else f"{line}{NO_END}" for line in lines)
 
 
 NO_END = "\n\\ No newline at end of file\n"

@@ -25,15 +25,15 @@ def meaning(config: Config) -> Meaning:
     found: Meaning = {"": [config.master]}
     # By strict a server ends at what is no option; without, it passes over it.
     strict = config.on("strict") or config.server != "uWSGI"
-    for each in config.settings:
-        entry = config.table.entries.get(each.option)
+    for setting in config.settings:
+        entry = config.table.entries.get(setting.option)
         if entry is None and strict:
-            found[each.option] = [each.value or each.raw]
+            found[setting.option] = [setting.value or setting.raw]
         elif entry is not None and not entry.setter.startswith(SHAPES):
-            values = found.setdefault(config.table.canonical(each.option), [])
-            if not config.table.repeats(each.option):
+            values = found.setdefault(config.table.canonical(setting.option), [])
+            if not config.table.repeats(setting.option):
                 values.clear()
-            values.append(_value(config.table, each))
+            values.append(_value(config.table, setting))
     return found
 
 

@@ -35,18 +35,18 @@ def scaled(profile: Profile, quantity: str, number: int) -> Profile:
         raise UsageError(f"--sweep {quantity}={number}: between 1 and {MOST_WORKERS}")
     if (why := _fixed(profile, quantity)) is not None:
         raise UsageError(f"--sweep {quantity}: {profile.name} {why}")
-    own = profile.own or PrivateCopy()
+    private_copy = profile.own or PrivateCopy()
     if not profile.commands:
         options = servers.of(profile).with_options(profile.options, quantity, number)
-        return replace(profile, own=own, options=options, digest=digest_of(options))
-    commands = tuple(_told(each, quantity, number) for each in profile.commands)
+        return replace(profile, own=private_copy, options=options, digest=digest_of(options))
+    commands = tuple(_told(command, quantity, number) for command in profile.commands)
     left = iter(commands)
     options = tuple(
         (name, json.dumps(next(left)) if name == "run" else text) for name, text in profile.options
     )
     digest = digest_of(((profile.digest, f"{quantity} = {number}"),))
     peer = replace(profile.peer, commands=commands)
-    return replace(profile, own=own, peer=peer, options=options, digest=digest)
+    return replace(profile, own=private_copy, peer=peer, options=options, digest=digest)
 
 
 def _fixed(profile: Profile, quantity: str) -> str | None:
@@ -55,10 +55,10 @@ def _fixed(profile: Profile, quantity: str) -> str | None:
     if any(mark in word for word in words):
         return None
     server = servers.of(profile)
-    if profile.commands and not any(_asked(each, quantity) for each in profile.commands):
+    if profile.commands and not any(_asked(command, quantity) for command in profile.commands):
         if server.program:
             return f"has no {quantity} to vary: {server.program} has no option for them"
-        known = ", ".join(each.program for each in servers.every() if each.spelt(quantity))
+        known = ", ".join(server.program for server in servers.every() if server.spelt(quantity))
         return (
             f"has no {quantity} to vary: its program is none of {known}, and its command has no "
             f"{mark} where the number is to stand"
@@ -69,7 +69,7 @@ def _fixed(profile: Profile, quantity: str) -> str | None:
 def _asked(command: Sequence[str], quantity: str) -> tuple[int, Server] | None:
     """Return where in a command the program stands that has an option for it; None if nowhere."""
     found = ((at, servers.named(word)) for at, word in enumerate(command))
-    return next(((at, each) for at, each in found if each and each.spelt(quantity)), None)
+    return next(((at, server) for at, server in found if server and server.spelt(quantity)), None)
 
 
 def _told(command: Sequence[str], quantity: str, number: int) -> tuple[str, ...]:

@@ -72,16 +72,16 @@ def _lines(file: Path, text: str) -> tuple[Line, ...]:
 def options(every: Iterable[Line], names: Collection[str], table: OptionTable) -> Iterator[Line]:
     """Yield the lines of the sections with these names that have an option, with its condition."""
     inside: Spot | None = None
-    for each in every:
-        if inside and inside.file != each.spot.file:
+    for line in every:
+        if inside and inside.file != line.spot.file:
             inside = None
-        if each.is_header or each.is_comment or each.section not in names:
+        if line.is_header or line.is_comment or line.section not in names:
             continue
-        if each.option in ENDS:
+        if line.option in ENDS:
             inside = None
-        yield replace(each, inside=inside) if inside else each
-        if inside is None and opens(table, each.option):
-            inside = each.spot
+        yield replace(line, inside=inside) if inside else line
+        if inside is None and opens(table, line.option):
+            inside = line.spot
 
 
 def opens(table: OptionTable, option: str) -> bool:

@@ -26,7 +26,7 @@ class Case(Config):
         """Return what a reader returned as rules take it; a case as it is."""
         if isinstance(config, Case):
             return config
-        return cls(**{each.name: getattr(config, each.name) for each in fields(config)})
+        return cls(**{field.name: getattr(config, field.name) for field in fields(config)})
 
     def flaw(
         self,
@@ -92,11 +92,11 @@ class Case(Config):
         It is never safe: a line is without effect because of all the others, and what includes this
         file, the other sections of it and the words of a command may be some of them.
         """
-        if any(each.column == 0 or each.option in self.named for each in settings):
+        if any(setting.column == 0 or setting.option in self.named for setting in settings):
             return None
-        edits = tuple(Edit(each.spot, self.line(each.spot), None) for each in settings)
-        says = f"without {', '.join(each.option for each in settings)}"
-        steps = tuple(Drop(each.option) for each in settings)
+        edits = tuple(Edit(setting.spot, self.line(setting.spot), None) for setting in settings)
+        says = f"without {', '.join(setting.option for setting in settings)}"
+        steps = tuple(Drop(setting.option) for setting in settings)
         return Fix(edits, safe=False, says=says, steps=steps)
 
     def add(self, line: str, *, after: Setting | None = None, safe: bool = False) -> Fix | None:

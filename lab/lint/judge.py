@@ -51,10 +51,10 @@ def judged(
     wanted = (flaw for flaw in (flaws(case) if every is None else every) if flaw.code in chosen)
     found = [_mendable(flaw, case) for flaw in wanted if not _templated(flaw.spot, case)]
     meant = suppressions(case.texts)
-    covered = {each.key for each in meant}
+    covered = {suppression.key for suppression in meant}
     counts = [flaw for flaw in found if covered.isdisjoint(keys(flaw, case.file))]
     if UNUSED in chosen:
-        asked = [each for each in meant if each.spot.file == case.file]
+        asked = [suppression for suppression in meant if suppression.spot.file == case.file]
         counts += RULES[UNUSED].flaws(replace(case, unused=_unused(case, asked, chosen, found)))
     return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))
 
@@ -82,13 +82,15 @@ def _unused(
     if not asked:
         return ()
     # What was not looked for may well be there, and what is included may be for others.
-    read = {(each.spot.file, each.spot.line) for each in config.settings}
+    read = {(setting.spot.file, setting.spot.line) for setting in config.settings}
     skipped = {
-        (each.spot.file, each.spot.line) for each in config.option_lines if each.inside
+        (line.spot.file, line.spot.line) for line in config.option_lines if line.inside
     } - read
-    codes = {code for code in {each.code for each in asked} if chosen.all_of(code)}
+    codes = {code for code in {suppression.code for suppression in asked} if chosen.all_of(code)}
     looked_for = (
-        each for each in asked if each.code in codes and (each.spot.file, each.line) not in skipped
+        suppression
+        for suppression in asked
+        if suppression.code in codes and (suppression.spot.file, suppression.line) not in skipped
     )
     left = _uncovered(looked_for, found, config.file)
     if left and not config.known.container:  # all rules once more, so not without need
@@ -101,4 +103,4 @@ def _uncovered(
     asked: Iterable[Suppression], found: Iterable[Flaw], file: Path
 ) -> list[Suppression]:
     covering = {key for flaw in found for key in keys(flaw, file)}
-    return [each for each in asked if each.key not in covering]
+    return [suppression for suppression in asked if suppression.key not in covering]

@@ -71,7 +71,7 @@ class LintResult:
         for file in files:
             _write(file, self.config.texts[file], named)
             yield file
-        yield from (self.config.texts[each] for each in self.before.keys() & NO_FILES)
+        yield from (self.config.texts[file] for file in self.before.keys() & NO_FILES)
 
 
 def lint(
@@ -103,7 +103,7 @@ def lint(
     flaws = judged(config, chosen)
     size = sum(map(len, before.texts.values()))
     for _ in range(min(ROUNDS, 1 + READ_AGAIN // max(1, size)) if fixes else 0):
-        wanted = [each for each in flaws if each.fix and (each.fix.safe or fixes == "unsafe")]
+        wanted = [flaw for flaw in flaws if flaw.fix and (flaw.fix.safe or fixes == "unsafe")]
         mended = _mended(config, wanted, known, guarded=fixes == "safe")
         if mended.texts == config.texts:
             break
@@ -148,7 +148,7 @@ def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: boo
         known: As it was read with.
         guarded: Whether a fix counts only if the server then does the same.
     """
-    fixes = [each.fix.edits for each in flaws if each.fix]
+    fixes = [flaw.fix.edits for flaw in flaws if flaw.fix]
     mended = read_file(config.file, replace(known, overlay=applied(config.texts, fixes)))
     if not guarded or same(config, mended):
         return mended
@@ -167,7 +167,7 @@ def _with_project(path: Path, chosen: Chosen) -> Chosen:
         ProfileError: It says what cannot be meant.
     """
     files = (folder / "pyproject.toml" for folder in path.absolute().parents)
-    file = next((each for each in files if each.is_file()), None)
+    file = next((file for file in files if file.is_file()), None)
     if file is None:
         return chosen
     try:
@@ -199,7 +199,7 @@ def check_codes(codes: Sequence[str], where: str) -> None:
         ProfileError: There is such a one; the message begins with *where*.
     """
     for code in codes:
-        if not code or not any(each.startswith(code.upper()) for each in RULES):
+        if not code or not any(rule.startswith(code.upper()) for rule in RULES):
             raise ProfileError(where, f"there is no rule {code}: docs/reference/lint.md has all")
 
 

@@ -79,11 +79,11 @@ def suppressions(texts: Mapping[Path, str]) -> list[Suppression]:
 def _of_file(file: Path, text: str) -> Iterator[Suppression]:
     waiting: list[tuple[int, re.Match[str]]] = []  # for the next line that is no comment
     for number, line in enumerate(text.split("\n"), start=1):
-        found = _COMMENT.match(line)
-        if found is not None and found[1]:
-            yield from _codes(file, number, found, None)
-        elif found is not None:
-            waiting.append((number, found))
+        match = _COMMENT.match(line)
+        if match is not None and match[1]:
+            yield from _codes(file, number, match, None)
+        elif match is not None:
+            waiting.append((number, match))
             if len(waiting) > MOST:
                 break
         elif line.strip() and line.strip()[0] not in ";#":

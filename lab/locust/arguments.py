@@ -55,14 +55,14 @@ class _OurHelp(argparse.Action):
     """Prints the options that are added here, and ends."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        own = argparse.ArgumentParser(
+        argument_parser = argparse.ArgumentParser(
             usage=argparse.SUPPRESS,
             description="What loadtests/ adds to the options that `locust --help` prints.",
             formatter_class=parser.formatter_class,
             add_help=False,
         )
-        add_arguments(own)
-        own.print_help()
+        add_arguments(argument_parser)
+        argument_parser.print_help()
         parser.exit()
 
 
@@ -227,7 +227,7 @@ def with_form(parsed: argparse.Namespace, form: MultiDict[str, str]) -> argparse
 
     A number that Locust itself refuses is left as it was.
     """
-    found = argparse.Namespace(**vars(parsed))
+    namespace = argparse.Namespace(**vars(parsed))
     for name, text in form.items():
         before = getattr(parsed, name, None)
         value: Any = text
@@ -236,10 +236,10 @@ def with_form(parsed: argparse.Namespace, form: MultiDict[str, str]) -> argparse
         elif isinstance(before, list):
             value = text.split(",") if "," in text else form.getlist(name)
         if name == "user_count" and text.isdecimal():
-            found.num_users = int(text)
+            namespace.num_users = int(text)
         elif name in OPTIONS or name in ("profile", "profiles"):
-            setattr(found, name, value)
-    return found
+            setattr(namespace, name, value)
+    return namespace
 
 
 def refuse_early(parsed: argparse.Namespace, host: str | None) -> None:
@@ -249,25 +249,25 @@ def refuse_early(parsed: argparse.Namespace, host: str | None) -> None:
     Raises:
         LabError: The narrow one that says what is wrong, as the test itself would.
     """
-    asked = given(parsed, parsed.num_users)
-    understood = understand(asked)
+    job = given(parsed, parsed.num_users)
+    understood = understand(job)
     if asks_for_running_server(parsed, host):
-        _refuse_for_running_server(asked)
+        _refuse_for_running_server(job)
         return
     # Those that are compared where nothing is said need no look.
-    usual = asked.profiles == profiles.usual()
+    usual = job.profiles == profiles.usual()
     if parsed.profile and usual:
         raise UsageError(
             f"--profile {parsed.profile}: this option is Locust's own and groups test runs; what "
             f"is compared is named by --profiles, as in --profiles {parsed.profile}"
         )
-    workload = application(asked)
-    if asked.rate is not None:
-        check_units(asked.rate)
+    workload = application(job)
+    if job.rate is not None:
+        check_units(job.rate)
     if not usual:
-        chosen, _, _ = available(asked.profiles, workload)
-        for each in understood.thresholds:
-            check(each, [one.profile.name for one in chosen])
+        chosen, _, _ = available(job.profiles, workload)
+        for threshold in understood.thresholds:
+            check(threshold, [one.profile.name for one in chosen])
 
 
 def refuse_form(parsed: argparse.Namespace, host: str | None) -> None:
@@ -282,9 +282,9 @@ def refuse_form(parsed: argparse.Namespace, host: str | None) -> None:
         running_server(host, given(parsed, None))
 
 
-def _refuse_for_running_server(asked: Job) -> None:
+def _refuse_for_running_server(job: Job) -> None:
     for name in STARTED:
-        if getattr(asked, name):
+        if getattr(job, name):
             option = OPTIONS[name].name
             raise UsageError(
                 f"--host and {option}, which is for servers that are started here: leave out one"

@@ -122,8 +122,8 @@ def record(runner: Runner, name: str, windows: Sequence[Window]) -> None:
         for kind, count in window.errors.items():
             error = f"{kind}: see the run's report"
             key = StatsError.create_key("GET", name, error)
-            found = runner.stats.errors.setdefault(key, StatsError("GET", name, error))
-            found.occurrences += count
+            stats_error = runner.stats.errors.setdefault(key, StatsError("GET", name, error))
+            stats_error.occurrences += count
     locust_stats.update_stats_history(runner)
 
 

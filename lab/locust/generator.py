@@ -186,9 +186,9 @@ class LocustGenerator:
         # Locust calls a worker missing a second after its heartbeat has run out, and then ends the
         # test if that was the last one, or gives its users to the others.
         return frozenset(
-            each.id
-            for each in self._runner.clients.all
-            if each.state != STATE_MISSING and each.heartbeat >= 0
+            worker_node.id
+            for worker_node in self._runner.clients.all
+            if worker_node.state != STATE_MISSING and worker_node.heartbeat >= 0
         )
 
     def _lost(self, problem: str) -> GeneratorError:

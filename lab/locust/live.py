@@ -154,7 +154,7 @@ class Live:
         self.folder = folder
         if folder is not None:
             files = sorted(folder.glob("report*.html"))
-            self.pages.settle({each.name: each.read_text(encoding="utf-8") for each in files})
+            self.pages.settle({file.name: file.read_text(encoding="utf-8") for file in files})
 
     # -- what is shown -----------------------------------------------------------------------------
 
@@ -198,8 +198,8 @@ class Live:
 
     def rows(self) -> Iterator[dict[str, str]]:
         """Yield the table of profiles in ladder order: text by the keys of `COLUMNS`."""
-        for found, row, name in self._rows():
-            summary = found.summary
+        for conclusion, row, name in self._rows():
+            summary = conclusion.summary
             compared = {metric: _over_first_said(summary, row, metric) for metric in RATIOS}
             if row.profile.name == summary.run.plan.reference:
                 compared = {
@@ -211,7 +211,7 @@ class Live:
                 "valid": _valid(row),
                 **{metric: quantity(metric, row.values.get(metric)) for metric in MEDIANS},
                 **{f"{metric}_ratio": text for metric, text in compared.items()},
-                "limited_by": _cause(found, row) or UNKNOWN,
+                "limited_by": _cause(conclusion, row) or UNKNOWN,
                 "now": self._stage(*self._now) if self._now and self._concerns(name) else "",
             }
 
@@ -244,18 +244,18 @@ class Live:
 
     def _rows(self) -> Iterator[tuple[Conclusion, Row, str]]:
         """Yield each row with its conclusion and its name: of many rates with its own."""
-        said = self.said.look()
-        for found in said:
-            at = found.summary.run.plan.arms[0].at if len(said) > 1 else {}
-            for row in found.summary.rows:
-                yield found, row, named(row.profile.name, at)
+        conclusions = self.said.look()
+        for conclusion in conclusions:
+            at = conclusion.summary.run.plan.arms[0].at if len(conclusions) > 1 else {}
+            for row in conclusion.summary.rows:
+                yield conclusion, row, named(row.profile.name, at)
 
     def _concerns(self, name: str) -> bool:
         """Return whether the trial under way is one of this row, or a counter-run of it."""
         if self._now is None or self.state != "under way":
             return False
         ran = self._now[0].arm
-        of = {each.arm.name: named(each.of, each.arm.at) for each in self._run.counters}
+        of = {counter.arm.name: named(counter.of, counter.arm.at) for counter in self._run.counters}
         return of.get(ran.name, ran.name) == name
 
     def _pages(self) -> dict[str, str]:
@@ -263,7 +263,7 @@ class Live:
         if not whole:
             return {}
         plan = replace(self._run.plan, blocks=whole)
-        trials = tuple(each for each in self._run.trials if each.slot.block < whole)
+        trials = tuple(trial for trial in self._run.trials if trial.slot.block < whole)
         so_far = summaries(replace(self._run, plan=plan, trials=trials))
         return dict(pages(Path("report.html"), conclude_run(so_far)))
 
@@ -275,7 +275,7 @@ def _of(number: int, plan: Plan) -> str:
 
 def _step(summary: Summary, row: Row) -> Step | None:
     """Return the row's comparisons; a reference line has none, and neither has the first row."""
-    return next((each for each in summary.steps if each.profile == row.profile.name), None)
+    return next((step for step in summary.steps if step.profile == row.profile.name), None)
 
 
 def _over_first(summary: Summary, row: Row, metric: str) -> Comparison | None:
@@ -290,9 +290,9 @@ def _over_first_said(summary: Summary, row: Row, metric: str) -> str:
     return f"{said}, {ANOTHER}" if other else said
 
 
-def _cause(found: Conclusion, row: Row) -> str:
+def _cause(conclusion: Conclusion, row: Row) -> str:
     """Return what limits a profile, and how far that is proved; empty when nothing explains it."""
-    limit = found.limit_of(row.profile.name)
+    limit = conclusion.limit_of(row.profile.name)
     return standing_of(limit) if limit is not None else ""
 
 

@@ -21,41 +21,41 @@ PATH = "/9000"
 """What is asked for where nothing else is said."""
 
 
-def running_server(host: str, asked: Job) -> tuple[Endpoint, Workload]:
+def running_server(host: str, job: Job) -> tuple[Endpoint, Workload]:
     """
     Return where *host* answers, and what is asked of it: its first replies, or a pattern in each.
 
     Args:
         host: As `--host` takes it.
-        asked: What is asked.
+        job: What is asked.
 
     Raises:
         UsageError: Nothing answers there, or not with the status, or it does not come to an end.
     """
-    own = of_running_server(asked, PATH)
+    workload = of_running_server(job, PATH)
     try:
         parts = urlsplit(host if "//" in host else f"//{host}")
         if parts.scheme not in ("", "http") or not parts.hostname:
             raise UsageError(f"--host {host}: expected http://ADDRESS:PORT")
         port = parts.port or 80
         # A name may be one of several that share the address: it is what the server is to hear.
-        name = parts.netloc.rpartition("@")[2] if own.host == HOST else own.host
+        name = parts.netloc.rpartition("@")[2] if workload.host == HOST else workload.host
         endpoint = Endpoint(_resolve(parts.hostname, port), port)
-        bodies = {each: _replies(host, endpoint, each, name) for each in own.asks}
+        bodies = {ask: _replies(host, endpoint, ask, name) for ask in workload.asks}
     except (LongReplyError, SlowReplyError) as error:
         raise UsageError(f"--host {host}: {error}") from error
     except (OSError, ValueError, HTTPException) as error:
         raise UsageError(f"--host {host}: nothing answers there: {error}") from error
-    return endpoint, settled(replace(own, host=name), bodies)
+    return endpoint, settled(replace(workload, host=name), bodies)
 
 
-def _replies(given: str, endpoint: Endpoint, asked: Request, host: str) -> list[bytes]:
+def _replies(given: str, endpoint: Endpoint, request: Request, host: str) -> list[bytes]:
     """Return the bodies of a few replies; raises UsageError where one is not right."""
     found = []
     for _ in range(REPLIES):
-        status, _, body = fetch(endpoint, asked, 10.0, host=host)
-        if not satisfies(asked.expect, status, body):
-            problem = f"it answers {describe(asked, host, status, body)}"
+        status, _, body = fetch(endpoint, request, 10.0, host=host)
+        if not satisfies(request.expect, status, body):
+            problem = f"it answers {describe(request, host, status, body)}"
             raise UsageError(f"--host {given}: {problem}")
         found.append(body)
     return found

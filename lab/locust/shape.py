@@ -88,19 +88,19 @@ class ComparisonShape(LoadTestShape):
         """Ask for the users, then run everything."""
         environment = self._environment
         try:
-            asked = given(environment.parsed_options, self._users())
-            understood = understand(asked)
+            job = given(environment.parsed_options, self._users())
+            understood = understand(job)
             users = understood.options.load.connections
             running = asks_for_running_server(environment.parsed_options, environment.host)
             if not self._ready:
                 self._ready = True
-                self.generator.begin(asked.client, same=not running)
+                self.generator.begin(job.client, same=not running)
                 return users, float(users)
             self._wait_for_users(users)
             if running:
-                self._load_running_server(asked, understood)
+                self._load_running_server(job, understood)
             else:
-                self._compare(asked, understood)
+                self._compare(job, understood)
             if environment.parsed_options.csv_prefix:
                 # Locust writes its CSV files once a second, and not once more at the end.
                 time.sleep(CSV_STATS_INTERVAL_SEC + 0.1)
@@ -142,28 +142,28 @@ class ComparisonShape(LoadTestShape):
                 )
             self.generator.watch(0.02)
 
-    def _compare(self, asked: Job, understood: CheckedJob) -> None:
+    def _compare(self, job: Job, understood: CheckedJob) -> None:
         environment = self._environment
         # What Locust exits with if it is stopped before the comparison ends.
         environment.process_exit_code = Interrupted.exit_code
         if environment.parsed_options.run_time:
             log.warning("--run-time is for --host; a comparison ends with its last block")
-        self._warn_of_master(asked)
-        self.outcome = carry_out(asked, understood, self._conduct, log.info)
+        self._warn_of_master(job)
+        self.outcome = carry_out(job, understood, self._conduct, log.info)
         environment.process_exit_code = self.outcome.conclusion.status
         for line in lines(self.outcome.conclusion):
             log.info("%s", line)
         log.info("next come Locust's own statistics, of all trials: what counts the report says")
 
-    def _warn_of_master(self, asked: Job) -> None:
+    def _warn_of_master(self, job: Job) -> None:
         """Say who reaches Locust's master, of which `--bind` says nothing."""
         anywhere = getattr(self.runner, "master_bind_host", "") in ("*", "0.0.0.0")
-        if asked.bind is not None and anywhere:
+        if job.bind is not None and anywhere:
             log.warning(
                 "Locust's master listens on every address of this machine and asks for no "
                 "password: --master-bind-host %s lets it listen there alone",
                 # Workers of --processes look for it on the loopback.
-                LOOPBACK if self._environment.parsed_options.processes else asked.bind,
+                LOOPBACK if self._environment.parsed_options.processes else job.bind,
             )
 
     def _conduct(self, prepared: PreparedRun, options: Measurement) -> Outcome:
@@ -188,13 +188,13 @@ class ComparisonShape(LoadTestShape):
             live.ended(outcome)
         return outcome
 
-    def _load_running_server(self, asked: Job, understood: CheckedJob) -> None:
+    def _load_running_server(self, job: Job, understood: CheckedJob) -> None:
         """Load `--host` until Locust is told to stop, a row of statistics for its path."""
         environment = self._environment
         load, sizes = understood.options.load, understood.options.sizes
         if understood.rates:
             load = replace(load, rate=_rate_of_running_server(understood.rates))
-        endpoint, workload = running_server(environment.host, asked)
+        endpoint, workload = running_server(environment.host, job)
         environment.process_exit_code = 1  # until a correct reply has been counted
         run_time = environment.parsed_options.run_time
         ends = time.monotonic() + run_time if run_time else float("inf")
@@ -248,15 +248,17 @@ class _Rows:
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """Give each counter-run a row of its own."""
         self._add([counter.arm.name for counter in counters])
-        for each in counters:
-            log.info("to confirm: %s at %s, by %s", each.cause, each.of, each.toggle)
+        for counter_run in counters:
+            log.info(
+                "to confirm: %s at %s, by %s", counter_run.cause, counter_run.of, counter_run.toggle
+            )
         if self._live is not None:
             self._live.confirming(counters)
 
     def leaving(self, departures: Sequence[Departure]) -> None:
         """Say who leaves and why."""
-        for each in departures:
-            log.info("%s", each)
+        for departure in departures:
+            log.info("%s", departure)
         if self._live is not None:
             self._live.leaving(departures)
 
@@ -294,6 +296,6 @@ def prepare_shape(environment: Any, **_: Any) -> None:
             shape.pages = Pages(environment.web_ui, base_path)
         # Locust attends to SIGTERM only after a headless run with a shape; until then, and for a
         # closed terminal, do as for Ctrl-C.
-        for each in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(each) is signal.SIG_DFL:
-                signal.signal(each, signal.default_int_handler)
+        for signals in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(signals) is signal.SIG_DFL:
+                signal.signal(signals, signal.default_int_handler)

@@ -137,8 +137,8 @@ class Plan:
     @property
     def workload(self) -> Workload:
         """What is asked of every profile that serves an application."""
-        asked = (arm.workload for arm in self.arms if arm.profile.reply is None)
-        return next(asked, self.arms[0].workload)
+        workloads = (arm.workload for arm in self.arms if arm.profile.reply is None)
+        return next(workloads, self.arms[0].workload)
 
 
 @dataclass(frozen=True, slots=True)

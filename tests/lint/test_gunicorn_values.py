@@ -285,7 +285,7 @@ def test_one_reader_says_what_a_module_sets():
         "timeout": "9",
         "on_exit": "def on_exit",
     }
-    assert [name for name, value in said.items() if isinstance(value, gunicorn.Computed)] == [
+    assert [name for name, value in said.items() if isinstance(value, gunicorn.ComputedValue)] == [
         "daemon",
         "bind",
         "timeout",

@@ -149,7 +149,7 @@ class Connections:
         self._resting: deque[tuple[float, ConnectionSlot]] = deque()
         self._next_scan = 0.0
         requests = map(wire.request, range(count))
-        self.slots = [ConnectionSlot(each, wire.expected(each)) for each in requests]
+        self.slots = [ConnectionSlot(request, wire.expected(request)) for request in requests]
         self.by_fd: dict[int, ConnectionSlot] = {}
         """The slots with a request under way."""
         self.idle: dict[int, ConnectionSlot] = {}

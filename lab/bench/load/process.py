@@ -118,7 +118,7 @@ class EngineSession:
         count, load = len(self._children), self._loads[0]
         connections: list[int] | list[None] = [None] * count
         if load.requests is not None:
-            connections = [max(1, own) for own in shares(WARM_UP_CONNECTIONS, count)]
+            connections = [max(1, share) for share in shares(WARM_UP_CONNECTIONS, count)]
         commands = [
             {"do": "warm_up", "seconds": seconds, "requests": least, "connections": own}
             for least, own in zip(shares(requests, count), connections, strict=True)
@@ -187,7 +187,7 @@ class EngineSession:
         longest = self._longest() if self._loads[0].requests is not None else seconds
         commands = [{"do": "measure", "seconds": seconds}] * len(self._children)
         answers = _ask(self._children, commands, longest + _SLACK)
-        return tuple(decode_window(each) for each in answers)
+        return tuple(decode_window(answer) for answer in answers)
 
     def _longest(self) -> float:
         return max(map(longest_count, self._loads))

@@ -75,9 +75,9 @@ class Recorder:
         self._names = names or {}
         self.latency = {}
         self.service = {}
-        self.latency_of: dict[bytes, dict[int, int]] = {each: {} for each in self._names}
+        self.latency_of: dict[bytes, dict[int, int]] = {name: {} for name in self._names}
         """As *latency*, of each of several requests."""
-        self.errors_of: dict[bytes, dict[str, int]] = {each: {} for each in self._names}
+        self.errors_of: dict[bytes, dict[str, int]] = {name: {} for name in self._names}
         self.restart(carried=0)
 
     def restart(self, carried: int, continued: bool = False) -> None:

@@ -31,10 +31,10 @@ class Setup:
 
     def encode(self) -> dict[str, Any]:
         """Return it as JSON values, without how the application runs, with what must be sent."""
-        requests = tuple(each.revealed() for each in self.workload.requests)
-        asked = replace(self.workload, chdir=None, runtime=OURS, requests=requests)
-        own = replace(self, workload=asked)
-        encoded: dict[str, Any] = msgspec.to_builtins(own)
+        requests = tuple(request.revealed() for request in self.workload.requests)
+        workload = replace(self.workload, chdir=None, runtime=OURS, requests=requests)
+        setup = replace(self, workload=workload)
+        encoded: dict[str, Any] = msgspec.to_builtins(setup)
         return encoded
 
     def wire(self) -> AnyWire:

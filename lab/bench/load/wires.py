@@ -120,11 +120,11 @@ class MixWire(HttpWire):
     def __init__(self, asks: Mapping[bytes, Request], seed: int, *, keepalive: bool) -> None:
         """Send each of *asks*, by its bytes, in the order that *seed* draws: see `order`."""
         self._sent = tuple(asks)
-        self._order = order([each.weight for each in asks.values()], seed)
+        self._order = order([ask.weight for ask in asks.values()], seed)
         first = self.request(0)
         super().__init__(first, asks[first].expect, keepalive=keepalive)
         self._judges = {
-            sent: Judge(each.expect, bodiless=each.bodiless) for sent, each in asks.items()
+            sent: Judge(request.expect, bodiless=request.bodiless) for sent, request in asks.items()
         }
         self.names = dict(zip(asks, labels(asks.values()), strict=True))
 
@@ -215,8 +215,8 @@ def wire_of(workload: Workload, *, keepalive: bool) -> AnyWire:
         # A proxy's clients keep their connections, and it tells the server nothing of that.
         offered = keepalive or manner.proxied
         asks = {
-            manner.encode(each.encode(workload.host, keepalive=offered)): each
-            for each in workload.asks
+            manner.encode(ask.encode(workload.host, keepalive=offered)): ask
+            for ask in workload.asks
         }
     except ValueError as error:
         raise UsageError(f"workload {workload.name}: {error}") from error

@@ -98,7 +98,7 @@ def usual_installation(folder: Path) -> str | None:
             )
     if any((folder / name).is_file() for name in ("pyproject.toml", "setup.py")):
         return "pip install ."
-    lists = sorted(f"{each.parent.name}/{each.name}" for each in folder.glob("requirements/*.txt"))
+    lists = sorted(f"{path.parent.name}/{path.name}" for path in folder.glob("requirements/*.txt"))
     if lists or (folder / "Pipfile").is_file():
         instead = f"pip install -r {lists[0]}" if lists else "pipenv install --skip-lock"
         raise UsageError(

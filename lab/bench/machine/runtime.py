@@ -108,8 +108,8 @@ def python_of_uwsgi(runtime: Runtime) -> str | None:
     """Return the path of the Python whose packages uWSGI serves; None where that is not known."""
     if runtime.python is not None or runtime.uwsgi is None:
         return python_of(runtime)
-    own = runtime.uwsgi.parent.parent  # a uwsgi finds the environment that it lies in
-    return str(interpreter(own)) if (own / "pyvenv.cfg").is_file() else None
+    path = runtime.uwsgi.parent.parent  # a uwsgi finds the environment that it lies in
+    return str(interpreter(path)) if (path / "pyvenv.cfg").is_file() else None
 
 
 def environment_of(runtime: Runtime, **variables: str) -> dict[str, str]:

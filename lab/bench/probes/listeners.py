@@ -70,8 +70,8 @@ def read_listeners(pids: Iterable[int]) -> list[Listener] | None:
     listening: list[Listener] | None
     try:
         # Any of its holders will do.
-        asked = [_ask(inode, *next(iter(at.items()))) for inode, at in sockets.items()]
-        listening = [listener for listener in asked if listener is not None]
+        listeners = [_ask(inode, *next(iter(at.items()))) for inode, at in sockets.items()]
+        listening = [listener for listener in listeners if listener is not None]
     except PermissionError:
         listening = list_listeners(sockets)
     if listening is None:

@@ -112,7 +112,11 @@ class PressureProbe:
         snapshot = read_snapshot(*_ours(subject))
         usable = _read_affinity(snapshot.tree(*_ours(subject)))
         # Its root stands guard, and may run wherever the lab does.
-        tree = [each for each in snapshot.tree(subject.server) if each.pid != subject.server]
+        tree = [
+            process_state
+            for process_state in snapshot.tree(subject.server)
+            if process_state.pid != subject.server
+        ]
         servers = _read_affinity(tree)
         at, (cores, server) = time.monotonic(), _read_cores(usable, servers)
         before = _Before(subject, at, cores, server, snapshot, usable, servers, pressure, throttled)

@@ -40,13 +40,19 @@ def needed(workload: Workload, profiles: Iterable[Profile] = ()) -> tuple[Backin
     words = dict(workload.words)
     own = (name for profile in profiles for name in profile.peer.backing)
     names = dict.fromkeys((*workload.backing, *own))
-    found = tuple(read(project.backing() / f"{name}.toml", words) for name in names)
-    problems = [problem for each in found if (problem := missing(each)) is not None]
-    if unknown := words.keys() - {word for each in found for word in each.words}:
+    backing_services = tuple(read(project.backing() / f"{name}.toml", words) for name in names)
+    problems = [
+        problem
+        for backing_service in backing_services
+        if (problem := missing(backing_service)) is not None
+    ]
+    if unknown := words.keys() - {
+        word for backing_service in backing_services for word in backing_service.words
+    }:
         problems.append(f"no backing service of it has the word {min(unknown)}")
     if problems:
         raise UsageError(f"workload {workload.name}: {problems[0]}")
-    return found
+    return backing_services
 
 
 def read(path: Path, words: Mapping[str, str] | None = None) -> BackingService:
@@ -57,7 +63,7 @@ def read(path: Path, words: Mapping[str, str] | None = None) -> BackingService:
         ProfileError: It cannot be read, or a key is unknown or has another value than it may have.
     """
     header = read_header(path)
-    keys = [each.name for each in fields(BackingService) if each.name not in FOUND]
+    keys = [field.name for field in fields(BackingService) if field.name not in FOUND]
     try:
         if unknown := header.table.keys() - set(keys):
             raise ValueError(f"`{min(unknown)}` is none of {', '.join(keys)}")  # noqa: TRY301
@@ -69,7 +75,7 @@ def read(path: Path, words: Mapping[str, str] | None = None) -> BackingService:
         sound = project.backing() / "upstream.toml"
         raise ProfileError(path, f"{error}; compare {sound}", line) from None
     own = dict(service.words) | {k: v for k, v in (words or {}).items() if k in service.words}
-    files = [each for each in sorted(path.parent.glob(f"{path.stem}.*")) if each.is_file()]
+    files = [path for path in sorted(path.parent.glob(f"{path.stem}.*")) if path.is_file()]
     place = service.path.replace("{here}", str(path.parent))
     folders = map(str, Path("/").glob(place.lstrip("/"))) if "*" in place else ()
     return replace(
@@ -79,7 +85,7 @@ def read(path: Path, words: Mapping[str, str] | None = None) -> BackingService:
         words=own,
         name=path.stem,
         file=path,
-        digest=digest_of(tuple((each.name, told(each.name, each.read_text())) for each in files)),
+        digest=digest_of(tuple((file.name, told(file.name, file.read_text())) for file in files)),
         theirs=bool(os.environ.get(service.url)),
     )
 

@@ -72,20 +72,22 @@ def with_reading(
         folder = runtime.chdir if profile.own else None
         return (servers.of(profile).moved(profile, folder) if folder else profile), None
     uwsgi = program(runtime, UWSGI)
-    absent = [each for each in read_header(profile.path).plugins if each not in plugins(uwsgi)]
+    absent = [
+        plugin for plugin in read_header(profile.path).plugins if plugin not in plugins(uwsgi)
+    ]
     if absent:
         hint = project.how_to_install("service") if runtime == OURS else f"it is {uwsgi}"
         raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
     here = (runtime if profile.own else runtime.for_ours()).started_in(profile.cwd)
     resolved = resolve.read(profile.path, project.root(), here, profile.section)
-    own, options = profile.own, resolved.options
-    if own is not None:
+    private_copy, options = profile.own, resolved.options
+    if private_copy is not None:
         try:
             options, altered = private(options, runtime, root=os.geteuid() == 0)
             altered = (*resolved.altered, *altered)
             named = str(profile.path.parent)
             altered = tuple(replace(a, value=a.value.replace("{here}", named)) for a in altered)
-            own = replace(own, altered=altered)
+            private_copy = replace(private_copy, altered=altered)
         except ValueError as error:
             line = line_of(read_header(profile.path).text, str(error).partition(" ")[0])
             raise ProfileError(profile.path, str(error), line) from None
@@ -95,7 +97,7 @@ def with_reading(
         options=options,
         digest=digest_of((*options, *served)),
         keepalive=keeps_connections(options),
-        own=own,
+        own=private_copy,
     )
     return profile, resolved.reading
 
@@ -123,7 +125,7 @@ def described(name: str, *, ours: bool = False) -> Profile:
     _ancestors(path, header)
     if path.suffix == ".toml":
         return read_peer(path, header)
-    own = PrivateCopy(path.parent) if not ours and _is_theirs(path) else None
+    private_copy = PrivateCopy(path.parent) if not ours and _is_theirs(path) else None
     summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
     return Profile(
         name=f"{path.stem}-{section}" if section else path.stem,
@@ -135,8 +137,8 @@ def described(name: str, *, ours: bool = False) -> Profile:
         digest="",
         section=section,
         reply=header.reply,
-        own=own,
-        interfaces=(OWN, *header.interfaces) if own else header.interfaces,
+        own=private_copy,
+        interfaces=(OWN, *header.interfaces) if private_copy else header.interfaces,
         apps=header.apps,
         version=header.version or (UWSGI, "--version"),
     )
@@ -187,7 +189,7 @@ def usual() -> tuple[str, ...]:
 def _own() -> list[Path]:
     """Return the files of our own profiles; of an ini and a TOML with one name, the TOML."""
     folder, suffixes = project.profiles(), ("ini", "toml")
-    files = {path.stem: path for each in suffixes for path in folder.glob(f"*.{each}")}
+    files = {path.stem: path for suffix in suffixes for path in folder.glob(f"*.{suffix}")}
     return [files[name] for name in sorted(files)]
 
 

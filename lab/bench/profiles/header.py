@@ -82,7 +82,7 @@ def parse_comment(text: str, mark: str) -> tuple[tuple[str, ...], str | None, st
             paragraphs.append([words] if words else [])
         else:
             paragraphs[-1].append(words)
-    return tuple(" ".join(each) for each in paragraphs if each), default, link
+    return tuple(" ".join(paragraph) for paragraph in paragraphs if paragraph), default, link
 
 
 def parse_ini(text: str, path: Path) -> ProfileHeader:

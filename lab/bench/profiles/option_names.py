@@ -18,11 +18,11 @@ def check_named(theirs: Sequence[Profile], runtime: Runtime) -> None:
     Raises:
         UsageError: With the option of that meaning, or of a like name, that they have.
     """
-    inis = [each for each in theirs if not each.commands]
+    inis = [profile for profile in theirs if not profile.commands]
     if runtime.drop and theirs and not inis:
         raise UsageError(f"--drop {min(runtime.drop)}: it leaves out options of an ini alone")
     for flag, given, of in (("keep", runtime.keep, theirs), ("drop", runtime.drop, inis)):
-        has = sorted({option for each in of for option in _options(each)})
+        has = sorted({option for profile in of for option in _options(profile)})
         for option in sorted(given - set(has)):
             hint = f"; it has {like}" if (like := _like(option, has)) else ""
             raise UsageError(f"--{flag} {option}: no configuration of yours has it{hint}")
@@ -36,4 +36,6 @@ def _like(option: str, has: Sequence[str]) -> str:
 
 
 def _options(profile: Profile) -> set[str]:
-    return {name for name, _ in profile.options} | {each.option for each in profile.altered}
+    return {name for name, _ in profile.options} | {
+        alteration.option for alteration in profile.altered
+    }

@@ -149,33 +149,35 @@ def _read(path: Path, runtime: Runtime, section: str) -> tuple[Config, list[str]
         environ=environ,
         plugins=plugins(program(runtime, UWSGI)),
     )
-    found = reader.read(path, known)
-    if found.circle is not None:
-        raise refused(next(RULES[CIRCLE].flaws(found)), runtime)
-    act = next((f"{name}, an option to it" for name in given), None) or acting(found)
+    config = reader.read(path, known)
+    if config.circle is not None:
+        raise refused(next(RULES[CIRCLE].flaws(config)), runtime)
+    act = next((f"{name}, an option to it" for name in given), None) or acting(config)
     if act is None:
-        cwd = known.cwd if found.relative else None
-        environ = {name: environ[name] for name in environ.keys() & {*found.variables, *LINKER}}
+        cwd = known.cwd if config.relative else None
+        environ = {name: environ[name] for name in environ.keys() & {*config.variables, *LINKER}}
         printed = _printed(path, section, program(runtime, UWSGI), cwd, environ)
         if not asking.whole(printed):
-            raise _absent(found, printed) or _refusal(path, printed, runtime)
+            raise _absent(config, printed) or _refusal(path, printed, runtime)
         absent = any(line.endswith(ABSENT.format(path.absolute())) for line in printed)
-        _, *lines = _whole(asking.listed(printed), found)  # the first is the file itself
-        return as_read(found, asking.pairs(lines)), None if absent else lines
-    if found.guesses:
+        _, *lines = _whole(asking.listed(printed), config)  # the first is the file itself
+        return as_read(config, asking.pairs(lines)), None if absent else lines
+    if config.guesses:
         why = "uWSGI may act on it as soon as it reads it, so it is not asked what the rest means"
-        said = (runtime.variables.hide(each) for each in (act, found.guesses))
+        said = (runtime.variables.hide(each) for each in (act, config.guesses))
         act, guess = (f"{each[:60]}..." if len(each) > 60 else each for each in said)
         problem = f"{act}: {why}, and without uWSGI {guess}; give a copy without it"
         raise ProfileError(path, problem, line_of(_text(path), act.partition(" ")[0]))
-    text = "\n".join(f"{shown(each.option)} = {shown(each.value)}" for each in found.settings)
-    return found, text.split("\n") if text else None
+    text = "\n".join(
+        f"{shown(setting.option)} = {shown(setting.value)}" for setting in config.settings
+    )
+    return config, text.split("\n") if text else None
 
 
-def _whole(lines: list[str], found: Config) -> list[str]:
+def _whole(lines: list[str], config: Config) -> list[str]:
     """Return *lines* with the values that uWSGI has cut while it read them, as they are written."""
     theirs = [number for number, line in enumerate(lines) if line.startswith(f"{CUT} = ")]
-    ours = [f"{CUT} = {shown(each.value)}" for each in found.all(CUT)]
+    ours = [f"{CUT} = {shown(setting.value)}" for setting in config.all(CUT)]
     for number, line in zip(theirs, ours, strict=False):
         lines[number] = line if line.startswith(lines[number]) else lines[number]
     return lines
@@ -243,16 +245,16 @@ def _check(reading: Reading, runtime: Runtime) -> None:
     flaws = {(flaw.spot.file, flaw.spot.line): flaw for flaw in reading.found(NUMBERS)}
     config = reading.case
     wrong = [
-        (each, flaws[each.spot.file, each.spot.line])
-        for each in config.settings
-        if (each.spot.file, each.spot.line) in flaws
-        and config.table.is_number(each.option)
-        and (unset(each.value) or (each.option in WORKERS and atoi(each.value) == 0))
+        (setting, flaws[setting.spot.file, setting.spot.line])
+        for setting in config.settings
+        if (setting.spot.file, setting.spot.line) in flaws
+        and config.table.is_number(setting.option)
+        and (unset(setting.value) or (setting.option in WORKERS and atoi(setting.value) == 0))
     ]
     if wrong:
-        names = tuple(dict.fromkeys(name for each, _ in wrong for name in unset(each.value)))
+        names = tuple(dict.fromkeys(name for setting, _ in wrong for name in unset(setting.value)))
         raise refused(wrong[0][1], runtime, by_env(names) or by_drop(wrong[0][0].option))
-    for none in [each for each in config.all("processes")[-1:] if atoi(each.value) == 0]:
+    for none in [setting for setting in config.all("processes")[-1:] if atoi(setting.value) == 0]:
         text = f"{none.written}: no worker is started, so nothing answers; write 1 or more"
         flaw = Flaw("", Severity.ERROR, text, none.spot)
         raise refused(flaw, runtime, by_drop(none.option))
@@ -280,7 +282,7 @@ def as_read(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
         printed: The options that uWSGI gets. Where they are others, they take the places where
             their names stand.
     """
-    read = [(shown(each.option), shown(each.value)) for each in config.settings]
+    read = [(shown(setting.option), shown(setting.value)) for setting in config.settings]
     same = len(read) == len(printed) and all(
         # uWSGI has cut some values by then, such as cron2's.
         name == theirs and value.startswith(cut)
@@ -292,7 +294,7 @@ def as_read(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
     for spot, line in config.lines():
         for word in () if line.lstrip()[:1] in {";", "#"} else re.finditer(r"[\w-]+", line):
             spots.setdefault(word[0], []).append(replace(spot, column=word.start() + 1))
-    following = {word: iter(each) for word, each in spots.items()}
+    following = {word: iter(spots) for word, spots in spots.items()}
     settings = tuple(
         Setting(name, value, next(following.get(name, iter(())), config.top), value)
         for name, value in printed
@@ -315,13 +317,15 @@ def _text(path: Path) -> str:
 def _absent(config: Config, printed: Sequence[str]) -> ProfileError | None:
     """Return the refusal of an include that is not there; None where something else ended uWSGI."""
     names = (re.match(r"realpath\(\) of (.+) failed: ", line) for line in reversed(printed))
-    name = next((found[1] for found in names if found), None)
-    for each in config.settings if name else ():
-        if name in (each.value, each.value.rpartition(":")[0]):
+    name = next((name[1] for name in names if name), None)
+    for setting in config.settings if name else ():
+        if name in (setting.value, setting.value.rpartition(":")[0]):
             problem = "there is no such file, so uWSGI does not start; give a copy without the line"
-            if not each.value.startswith("/"):
+            if not setting.value.startswith("/"):
                 problem += ", or the folder that uWSGI is started in: --cwd PATH"
-            return ProfileError(each.spot.file, f"{each.written}: {problem}", each.spot.line)
+            return ProfileError(
+                setting.spot.file, f"{setting.written}: {problem}", setting.spot.line
+            )
     return None
 
 

@@ -21,9 +21,9 @@ def shown(profile: Profile) -> Iterator[str]:
     yield f"{mark} {profile.summary if profile.own else profile.path}: {theirs}."
     if profile.own:
         yield f"{mark} What is in braces is each trial's own."
-    for each in profile.altered:
-        what = "left out: " if each.became is None else ""
-        yield f"{mark} {what}{each}"
+    for alteration in profile.altered:
+        what = "left out: " if alteration.became is None else ""
+        yield f"{mark} {what}{alteration}"
     yield ""
     places = {**folders(profile), "{host}": "127.0.0.1"}
     if not profile.commands:

@@ -40,9 +40,9 @@ def warnings(
     """
     if not profile.own or not profile.path.is_file():
         return ()
-    found = _linted(profile, runtime, reading, ignore=("UW9", *RULES)).flaws
-    said = (each for each in found if each.severity in (Severity.ERROR, Severity.NO_EFFECT))
-    return tuple(str(refused(each, runtime)) for each in said)
+    flaws = _linted(profile, runtime, reading, ignore=("UW9", *RULES)).flaws
+    said = (flaw for flaw in flaws if flaw.severity in (Severity.ERROR, Severity.NO_EFFECT))
+    return tuple(str(refused(flaw, runtime)) for flaw in said)
 
 
 def _linted(
@@ -86,10 +86,10 @@ def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None 
     """
     if profile.path.suffix != ".ini" or is_ours(profile.path):
         return
-    found = _linted(profile, runtime, reading, select=RULES)
-    for flaw in found.flaws:
-        if not found.config.guesses and flaw.severity is Severity.ERROR:
-            raise refused(flaw, runtime, _flag(flaw, found.config))
+    lint_result = _linted(profile, runtime, reading, select=RULES)
+    for flaw in lint_result.flaws:
+        if not lint_result.config.guesses and flaw.severity is Severity.ERROR:
+            raise refused(flaw, runtime, _flag(flaw, lint_result.config))
     here = runtime.started_in(profile.cwd)
     for option, value in placed(profile):
         theirs = with_home(here, [(option, value)])
@@ -104,10 +104,10 @@ def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None 
 
 def _flag(flaw: Flaw, config: Config) -> str:
     """Return which option of the lab helps where an ini would not start."""
-    there = [each for each in config.settings if each.spot == flaw.spot]
+    there = [setting for setting in config.settings if setting.spot == flaw.spot]
     # Of variables, which have no place of their own, the message says which it is.
-    named = [each for each in there if flaw.message.startswith(f"{each.written}: ")]
-    option, value = next(((each.option, each.value) for each in named or there), ("", ""))
+    named = [setting for setting in there if flaw.message.startswith(f"{setting.written}: ")]
+    option, value = next(((setting.option, setting.value) for setting in named or there), ("", ""))
     if names := unset(value):
         return by_env(names)
     if option == "chdir":

@@ -53,9 +53,9 @@ def main() -> None:
         else:
             found["raised"] = raised(error)
     found["distributions"] = {
-        re.sub(r"[-_.]+", "-", each.metadata["Name"]).lower(): each.version
-        for each in metadata.distributions()
-        if each.metadata["Name"]
+        re.sub(r"[-_.]+", "-", distribution.metadata["Name"]).lower(): distribution.version
+        for distribution in metadata.distributions()
+        if distribution.metadata["Name"]
     }
     with open(f"{answer}.part", "w", encoding="utf-8") as file:  # noqa: PTH123
         json.dump(found, file)
@@ -147,9 +147,9 @@ def arguments(value: Any) -> set[int]:
 def raised(error: BaseException) -> dict[str, object]:
     """Return an exception in words, and where it came from."""
     frames = [
-        [each.filename, each.lineno, each.line or ""]
-        for each in traceback.extract_tb(error.__traceback__)
-        if each.filename != __file__ and not each.filename.startswith("<frozen")
+        [frame_summary.filename, frame_summary.lineno, frame_summary.line or ""]
+        for frame_summary in traceback.extract_tb(error.__traceback__)
+        if frame_summary.filename != __file__ and not frame_summary.filename.startswith("<frozen")
     ]
     last = traceback.extract_tb(error.__traceback__)[-1]
     lookup = last.name == "__getitem__" and last.filename in (os.__file__, "<frozen os>")

@@ -79,7 +79,7 @@ class CommandServer:
                 profile=profile.name,
                 commands=tuple(
                     command_of(runtime, *(fill(word, words, profile.path) for word in command))
-                    for command in (_with(each, more) for each in profile.commands)
+                    for command in (_with(command, more) for command in profile.commands)
                 ),
                 environment=_environment(runtime, endpoint, folder),
                 folder=folder,
@@ -124,8 +124,8 @@ def _environment(runtime: Runtime, endpoint: Endpoint, folder: Path) -> dict[str
 
 def _folder(profile: Profile, workload: Workload) -> Path:
     """Return where the commands run."""
-    own = (workload.runtime.cwd or profile.cwd) if profile.own else None
-    return workload.chdir or own or project.root()
+    path = (workload.runtime.cwd or profile.cwd) if profile.own else None
+    return workload.chdir or path or project.root()
 
 
 def _app(profile: Profile, workload: Workload) -> str:

@@ -112,10 +112,10 @@ def instructions(order: Order, ready: Path, go: Path) -> int:
 
     log = _run(replace(order, commands=((*tool, *order.commands[0]),)), ready, go, switch_on)
     text = out.read_text() if out.exists() else ""
-    found = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
-    if found is None or int(found[1]) == 0:
+    match = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
+    if match is None or int(match[1]) == 0:
         raise LabError(f"--count: callgrind has counted nothing\n{log}")
-    return int(found[1])
+    return int(match[1])
 
 
 def _calls(order: Order, folder: Path) -> int:

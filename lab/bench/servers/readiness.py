@@ -79,11 +79,11 @@ def _tree(pid: int) -> tuple[dict[int, float], bool]:
     at_work = False
     with suppress(psutil.NoSuchProcess):
         root = psutil.Process(pid)
-        for each in (root, *root.children(recursive=True)):
+        for child in (root, *root.children(recursive=True)):
             with suppress(psutil.NoSuchProcess):
-                times = each.cpu_times()
-                used[each.pid] = times.user + times.system
-                at_work |= each.status() in {psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP}
+                times = child.cpu_times()
+                used[child.pid] = times.user + times.system
+                at_work |= child.status() in {psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP}
     return used, at_work
 
 
@@ -177,12 +177,12 @@ def _attempt(
 
 
 def _ask_http(endpoint: Endpoint, workload: Workload, silence: float, whole: float) -> _Seen | None:
-    asked = workload.asks[0]
-    status, _, body = fetch(endpoint, asked, silence, whole, workload.host)
-    if satisfies(asked.expect, status, body):
+    request = workload.asks[0]
+    status, _, body = fetch(endpoint, request, silence, whole, workload.host)
+    if satisfies(request.expect, status, body):
         return None
-    passing = status in GATEWAY and status != asked.expect.status
-    wrong = f"it answers {describe(asked, workload.host, status, body)}"
+    passing = status in GATEWAY and status != request.expect.status
+    wrong = f"it answers {describe(request, workload.host, status, body)}"
     return _Seen(wrong, final=not passing, answers=status < 500)
 
 
@@ -216,18 +216,18 @@ def _differing(body: bytes, expected: bytes) -> str:
     return f"{found}; expected is {wanted}{where}"
 
 
-def describe(asked: Request, host: str, status: int, body: bytes) -> str:
+def describe(request: Request, host: str, status: int, body: bytes) -> str:
     """Say what came instead of the right reply, and what to do."""
-    expect = asked.expect
+    expect = request.expect
     if status == 400 and _DJANGO.search(body):
         refused = host.partition(":")[0]
         why = f"ALLOWED_HOSTS does not hold {refused}; --host www.example.org"
-        return f"{asked} with 400 Bad Request: {why}"
-    text = f"{asked} with {status} {_excerpt(body)}"
+        return f"{request} with 400 Bad Request: {why}"
+    text = f"{request} with {status} {_excerpt(body)}"
     if status != expect.status:
         return f"{text}; expected is status {expect.status}"
     if expect.body is not None and body != expect.body:
-        return f"{asked} with {status} {_differing(body, expect.body)}"
+        return f"{request} with {status} {_differing(body, expect.body)}"
     return (
         f"{text}; --check {expect.pattern!r} is found nowhere in its body: change the pattern, or "
         "ask for another --path"
@@ -243,7 +243,7 @@ def _foreign_owner(tree: int, port: int) -> str | None:
     except psutil.NoSuchProcess:
         ours = []
     # All of them: with SO_REUSEPORT a stale server may share the port and answer every other time.
-    foreign = listeners(port).difference(*(_sockets(each.pid) for each in ours))
+    foreign = listeners(port).difference(*(_sockets(process.pid) for process in ours))
     if not foreign:
         return None
     for process in psutil.process_iter():

@@ -88,8 +88,8 @@ class UwsgiServer:
         pairs, runtime = placed(profile), runtime_of(profile, workload.runtime)
         options, known = dict(pairs), runtime.variables.reveal()
         env = (
-            re.sub(r"\$\((\w+)\)", lambda name: known.get(name[1], name[0]), each).partition("=")
-            for each in _values(pairs, ("env",))
+            re.sub(r"\$\((\w+)\)", lambda name: known.get(name[1], name[0]), value).partition("=")
+            for value in _values(pairs, ("env",))
         )
         path = _values(pairs, PYTHONPATH)
         python = None if _gives_up_root(options) else python_of_uwsgi(runtime)

@@ -43,7 +43,7 @@ class _Made(msgspec.Struct):
     plan: _Plan
 
 
-def effects(folder: Path, found: Sequence[Profile]) -> Mapping[str, Estimate]:
+def effects(folder: Path, profiles: Sequence[Profile]) -> Mapping[str, Estimate]:
     """
     Return by profile the ratio of its CPU per request to that of the profile that it is against.
 
@@ -53,9 +53,9 @@ def effects(folder: Path, found: Sequence[Profile]) -> Mapping[str, Estimate]:
 
     Args:
         folder: Of the runs' folders.
-        found: The profiles as they are.
+        profiles: The profiles as they are.
     """
-    today = {each.name: each for each in found}
+    today = {profile.name: profile for profile in profiles}
     quoted: dict[str, Estimate] = {}
     paths = folder.glob("*/summary.json")
     for path in sorted(paths, key=lambda each: (each.parent.name != LADDER, each)):

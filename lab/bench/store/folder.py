@@ -270,7 +270,7 @@ def read_run(folder: Path) -> Run:
     if problem := header_problem(header.plan, header.skipped, header.environments):
         raise ResultsError(path, f"damaged: {problem}")
     arms = {(arm.name, arm.role): arm for arm in header.plan.block}
-    arms |= {(each.arm.name, Role.COUNTER): each.arm for each in header.counters}
+    arms |= {(counter.arm.name, Role.COUNTER): counter.arm for counter in header.counters}
     path = folder / "trials.ndjson"
     *lines, _torn = _read(path).split(b"\n")
     trials = tuple(_trial(line, arms, path, number) for number, line in enumerate(lines, 1))

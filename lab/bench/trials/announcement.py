@@ -56,9 +56,9 @@ def _time(prepared: PreparedRun) -> str:
 
 def varying(plan: Plan) -> Iterator[str]:
     """Yield what is required of each reply that varies, in lines."""
-    for each in plan.workload.asks:
-        if each.expect.varies:
-            yield f"{each}: {each.expect.varies} Say --check 'REGEX' for something else."
+    for ask in plan.workload.asks:
+        if ask.expect.varies:
+            yield f"{ask}: {ask.expect.varies} Say --check 'REGEX' for something else."
 
 
 def _cpus(prepared: PreparedRun) -> str:

@@ -155,8 +155,8 @@ def version_number(version: str) -> str:
     >>> version_number("nginx version: nginx/1.22.1"), version_number("of today")
     ('1.22.1', 'of today')
     """
-    found = re.search(r"\d+(\.\w+)+", version)
-    return found[0] if found else version
+    match = re.search(r"\d+(\.\w+)+", version)
+    return match[0] if match else version
 
 
 def available(
@@ -172,43 +172,56 @@ def available(
         UsageError: None can be asked here.
     """
     runtime = workload.runtime
-    found = [look(name, runtime) for name in names]
-    given, workload = shared([each.profile for each in found], workload)
-    found = [replace(each, profile=profile) for each, profile in zip(found, given, strict=True)]
+    installations = [look(name, runtime) for name in names]
+    given, workload = shared([installation.profile for installation in installations], workload)
+    installations = [
+        replace(installation, profile=profile)
+        for installation, profile in zip(installations, given, strict=True)
+    ]
     skipped = {
-        each.profile.name: reason
-        for each in found
-        if (reason := each.missing or unserved(each.profile, workload)) is not None
+        installation.profile.name: reason
+        for installation in installations
+        if (reason := installation.missing or unserved(installation.profile, workload)) is not None
     }
-    chosen = [each for each in found if each.profile.name not in skipped]
+    chosen = [
+        installation for installation in installations if installation.profile.name not in skipped
+    ]
     if not chosen:
         reasons: dict[str, list[str]] = {}
         for name, reason in skipped.items():
             reasons.setdefault(reason, []).append(name)
         said = (f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
         raise UsageError(f"no profile can run here: {'; '.join(said)}")
-    for each in chosen:
-        adapter(each.profile).check(each.profile)  # now, and not when its turn comes
-        profiles.check_startable(each.profile, runtime, each.reading)
+    for installation in chosen:
+        adapter(installation.profile).check(
+            installation.profile
+        )  # now, and not when its turn comes
+        profiles.check_startable(installation.profile, runtime, installation.reading)
     return chosen, skipped, workload
 
 
-def warnings(found: Sequence[Installation], runtime: Runtime) -> tuple[str, ...]:
+def warnings(installations: Sequence[Installation], runtime: Runtime) -> tuple[str, ...]:
     """Return what is wrong with the user's own configurations, in a line each."""
-    theirs = (each for each in found if not profiles.is_ours(each.profile.path))
+    theirs = (
+        installation
+        for installation in installations
+        if not profiles.is_ours(installation.profile.path)
+    )
     return tuple(
-        line for each in theirs for line in profiles.warnings(each.profile, runtime, each.reading)
+        line
+        for installation in theirs
+        for line in profiles.warnings(installation.profile, runtime, installation.reading)
     )
 
 
 def import_applications(
-    found: Sequence[Installation], workload: Workload, unread: Sequence[str] = ()
+    installations: Sequence[Installation], workload: Workload, unread: Sequence[str] = ()
 ) -> dict[str, Any]:
     """
     Import each application of the user's, once, as its server would.
 
     Args:
-        found: The profiles that serve it.
+        installations: The profiles that serve it.
         workload: What is asked of them.
         unread: What a server ignores in its profile, in lines: it may be why an import fails.
 
@@ -220,7 +233,7 @@ def import_applications(
     Raises:
         ApplicationError: One cannot be imported, or is not what its server serves.
     """
-    soughts = dict(_sought([each.profile for each in found], workload))
+    soughts = dict(_sought([installation.profile for installation in installations], workload))
     try:
         packages = preflight.check(soughts.values())
     except ApplicationError as error:
@@ -230,14 +243,22 @@ def import_applications(
     first = next((runtime for _, runtime in soughts.values()), workload.runtime)
     said: dict[str, Any] = {}
     if first.python is not None or first.uwsgi is not None:
-        told = (each.version for each in found if each.profile.version[:1] == (UWSGI,))
+        told = (
+            installation.version
+            for installation in installations
+            if installation.profile.version[:1] == (UWSGI,)
+        )
         said = {"python": version_of_python(first), "uwsgi": next(told, None)}
         said["distributions"] = packages.get(first.python)
-    others = {name: each for name, (_, each) in soughts.items() if each.python != first.python}
+    others = {
+        name: runtime for name, (_, runtime) in soughts.items() if runtime.python != first.python
+    }
     if others:
         said["others"] = {
-            "python": {name: version_of_python(each) for name, each in others.items()},
-            "distributions": {name: packages.get(each.python, {}) for name, each in others.items()},
+            "python": {name: version_of_python(runtime) for name, runtime in others.items()},
+            "distributions": {
+                name: packages.get(runtime.python, {}) for name, runtime in others.items()
+            },
         }
     return {name: value for name, value in said.items() if value}
 
@@ -262,5 +283,5 @@ def unserved(profile: Profile, workload: Workload) -> str | None:
         return None
     if profile.own and OWN not in profile.interfaces:
         return "names no application: --app MODULE:CALLABLE"
-    kinds = " or ".join(WRITTEN.get(each, each) for each in profile.interfaces)
+    kinds = " or ".join(WRITTEN.get(interface, interface) for interface in profile.interfaces)
     return f"serves {kinds} applications; {workload.name} has none"

@@ -150,17 +150,17 @@ def prepare(options: Measurement, workload: Workload) -> PreparedRun:
             a backing service is not installed.
     """
     cores = share_cores(options.cores) if options.pin else None
-    found, skipped, workload = available(options.profiles or profiles.usual(), workload)
+    installations, skipped, workload = available(options.profiles or profiles.usual(), workload)
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     if workload.requests:
         workload = replace(workload, seed=seed)
     points = tuple(_points(options, workload))
     fewest = min(point.load.connections for point in points)
     generators = count_generators(options.generators, fewest, cores)
-    chosen = [each.profile for each in found]
-    unread = warnings(found, workload.runtime)
+    chosen = [installation.profile for installation in installations]
+    unread = warnings(installations, workload.runtime)
     try:
-        theirs = import_applications(found, workload, unread)
+        theirs = import_applications(installations, workload, unread)
     except ServerStartError as error:
         _keep_early(options.results, workload, error)
         raise
@@ -182,8 +182,16 @@ def prepare(options: Measurement, workload: Workload) -> PreparedRun:
     if options.minutes is not None:
         plan = with_minutes(plan, options.minutes)
     seconds = estimate(plan, confirm=options.confirm)
-    told = (each for each in found if each.profile.version[:1] != (UWSGI,))
-    versions = {each.profile.name: each.version for each in told if each.version}
+    told = (
+        installation
+        for installation in installations
+        if installation.profile.version[:1] != (UWSGI,)
+    )
+    versions = {
+        installation.profile.name: installation.version
+        for installation in told
+        if installation.version
+    }
     said = tuple(remarks(chosen, cores[0] if cores else None, workload))
     return PreparedRun(plan, skipped, seconds, cores, generators, unread, said, versions, theirs)
 
@@ -215,8 +223,13 @@ def conduct(
     env = _environment(prepared)
     digest = environment.digest(env)
     with running(prepared.plan.backing, prepared.cores) as backing:
-        started = {each.service.name: each.service for each in backing}
-        services = tuple(started.get(each.name, each) for each in prepared.plan.backing)
+        started = {
+            running_backing.service.name: running_backing.service for running_backing in backing
+        }
+        services = tuple(
+            started.get(backing_service.name, backing_service)
+            for backing_service in prepared.plan.backing
+        )
         try:
             # `lab tune` has replaced the arms.
             plan = with_inert(replace(prepared.plan, backing=services))
@@ -359,10 +372,10 @@ def _points(options: Measurement, workload: Workload) -> Iterator[Point]:
 
 def _conclude(writer: RunWriter, files: Files) -> RunConclusion:
     """Write what is derived from the run, and return what it comes to."""
-    found = conclude_run(summaries(read_run(writer.folder)))
-    for name, text in files(found):
+    run_conclusion = conclude_run(summaries(read_run(writer.folder)))
+    for name, text in files(run_conclusion):
         writer.write_text(name, text)
-    return found
+    return run_conclusion
 
 
 def repeatable(command: Sequence[str], seed: int | None = None) -> str:

@@ -34,7 +34,7 @@ MOST = 6
 RANKS = 2
 """Causes of one profile that are put to the test, from the first on."""
 
-BY_CAUSE = {each.name: each for each in HYPOTHESES}
+BY_CAUSE = {hypothesis.name: hypothesis for hypothesis in HYPOTHESES}
 
 
 def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
@@ -57,7 +57,7 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
     for cause, arm, point in _shown(run):
         if cause in planned or len(planned) == MOST:
             continue
-        taken = {each.arm.name for each in planned.values()}
+        taken = {counter_run.arm.name for counter_run in planned.values()}
         made = _made_by_move(cause, arm, folder, taken) or _named_by_profile(cause, arm, point)
         if made is not None:
             planned[cause] = _counter(cause, arm, point, *made)
@@ -89,7 +89,7 @@ def render(profile: Profile, of: Profile) -> str:
     told, section = "BIND=127.0.0.1 PORT=8080", ini(profile.options, places)
     if profile.own:
         names = {"{host}": "BIND", "{port}": "PORT", "{socket}": "SOCKET", "{folder}": "FOLDER"}
-        section = flat(profile.options, places | {each: f"$({names[each]})" for each in names})
+        section = flat(profile.options, places | {name: f"$({names[name]})" for name in names})
         told += " SOCKET=/tmp/new/a.sock FOLDER=/tmp/new"
     lines = [
         f"; Counter-run: {profile.summary}, all else the same.",
@@ -154,15 +154,17 @@ def _named_by_profile(cause: str, arm: Arm, run: Run) -> tuple[str, Arm] | None:
     name = dict(arm.profile.peer.counters).get(cause)
     if name is None:
         return None
-    found = look(name, arm.workload.runtime)
-    other = replace(found.profile, name=f"{arm.profile.name}~{found.profile.name}", against=None)
+    installation = look(name, arm.workload.runtime)
+    other = replace(
+        installation.profile, name=f"{arm.profile.name}~{installation.profile.name}", against=None
+    )
     started = {service.name for service in run.plan.backing}
     # What the arm's workload has for other interfaces is not known any more.
     alike = other.interfaces == arm.profile.interfaces and started.issuperset(other.peer.backing)
-    if found.missing or not alike or unserved(other, arm.workload):
+    if installation.missing or not alike or unserved(other, arm.workload):
         return None
     counter = replace(arm_of(other, arm.workload, arm.load, arm.at), role=Role.COUNTER)
-    return f"{found.profile.name} instead", counter
+    return f"{installation.profile.name} instead", counter
 
 
 def _counter(cause: str, arm: Arm, run: Run, text: str, made: Arm) -> CounterRun:

@@ -34,20 +34,20 @@ def parse(text: str) -> Threshold | None:
     name = re.match(r"\s*(\w*)", text)
     if name is None or name[1] not in NAMES:
         return None
-    found = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*(\d+\.?\d*)\s*", text)
-    if found is None:
+    match = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*(\d+\.?\d*)\s*", text)
+    if match is None:
         raise UsageError(f"--fail-if '{text}': write it as in '{name[1]} > 1.02', new over old")
-    return Threshold(text.strip(), found[1], NEW, OLD, found[2], float(found[3]))
+    return Threshold(text.strip(), match[1], NEW, OLD, match[2], float(match[3]))
 
 
 def counts(prepared: PreparedRun) -> tuple[Cost, Cost]:
     """Return what the first request takes of the old version, and of the new one."""
     costs = []
     for arm in prepared.plan.arms:
-        asked = arm.workload.asks[0]
+        request = arm.workload.asks[0]
         sought = adapter(arm.profile).sought(arm.profile, arm.workload)
-        status = asked.expect.status
-        costs.append(cost(sought, asked, status, arm.workload.runtime))
+        status = request.expect.status
+        costs.append(cost(sought, request, status, arm.workload.runtime))
     old, new = costs
     return old, new
 
@@ -56,12 +56,12 @@ def told(found: tuple[Cost, Cost], limits: Sequence[Threshold]) -> tuple[tuple[s
     """Return what is said of counts and their limits, in lines, and the exit status."""
     said = [*map(str, _figures(found)), UNSEEN[0].upper() + UNSEEN[1:]]
     status = 0
-    for each in limits:
-        ratio = _ratio(found, each.metric)
-        crossed = ratio is not None and each.crossed(ratio)
+    for limit in limits:
+        ratio = _ratio(found, limit.metric)
+        crossed = ratio is not None and limit.crossed(ratio)
         status = FAILED if crossed else status
         seen = "neither makes any" if ratio is None else f"{ratio:.4g}x"
-        said.append(f"{'failed' if crossed else 'passed'}: --fail-if '{each.text}': {seen}")
+        said.append(f"{'failed' if crossed else 'passed'}: --fail-if '{limit.text}': {seen}")
     return tuple(said), status
 
 

@@ -83,11 +83,13 @@ def own_address(text: str) -> str:
         UsageError: It is none.
     """
     try:
-        found = ip_address(text)
+        ipv4_address = ip_address(text)
     except ValueError:
-        found = None
-    one = isinstance(found, IPv4Address) and not (found.is_unspecified or found.is_multicast)
-    if not one or found == BROADCAST:
+        ipv4_address = None
+    one = isinstance(ipv4_address, IPv4Address) and not (
+        ipv4_address.is_unspecified or ipv4_address.is_multicast
+    )
+    if not one or ipv4_address == BROADCAST:
         problem = "write one IPv4 address of this machine, as `ip -4 address` prints them"
         raise UsageError(f"--bind {quote(text)}: {problem}")
     try:

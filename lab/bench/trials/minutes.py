@@ -142,20 +142,24 @@ class Minutes:
         given_up = _given_up(run)
         points = summaries(run)
         for summary in points:
-            found = [each for each in _comparisons(summary) if not given_up & {*each[:2]}]
-            still = [sides for *sides, each in found if not ended_early(each)]
+            found = [
+                comparison
+                for comparison in _comparisons(summary)
+                if not given_up & {*comparison[:2]}
+            ]
+            still = [sides for *sides, comparison in found if not ended_early(comparison)]
             kept = {side for sides in still for side in sides}
             compared = compared or bool(found)
             # A failed noise check ends a run with status 3; more blocks may mend that.
             noisy = not told_apart(summary.aa[HEADLINE], run.plan.smallest)
             still_open = still_open or bool(still) or noisy
             departures += self._departures(summary, found, kept)
-        self._left |= {(each.arm, each.role) for each in departures}
+        self._left |= {(departure.arm, departure.role) for departure in departures}
         over = compared and not still_open and not self._goes_on
         if self._over is not None:
             over = compared and self._over(points)
         if departures:
-            self._leave([replace(each, last=over) for each in departures])
+            self._leave([replace(departure, last=over) for departure in departures])
         return over
 
     def _departures(

@@ -88,8 +88,8 @@ def sensitivity(summary: Summary) -> Sensitivity:
     within = min(LOOKS[-1], max(LOOKS[0], int(MINUTES * 60 / (3 * seconds)) if seconds else 80))
     plan = pair_of(run.plan)
     noises = {name: noise for name in METRICS if (noise := _noise(summary, name))}
-    found = tuple(of_metric(plan, name, noise, within) for name, noise in noises.items())
-    return Sensitivity(run.plan.reference, run.blocks, seconds, within, found)
+    metric_noises = tuple(of_metric(plan, name, noise, within) for name, noise in noises.items())
+    return Sensitivity(run.plan.reference, run.blocks, seconds, within, metric_noises)
 
 
 def _noise(summary: Summary, metric: str) -> list[float]:
@@ -100,11 +100,11 @@ def _noise(summary: Summary, metric: str) -> list[float]:
     up is drawn from these, so that trials which are slow now and then are as frequent in it.
     """
     values: dict[int, list[float]] = {}
-    for each in summary.observations:
-        if (value := each.metrics.get(metric, 0)) > 0:
-            values.setdefault(each.trial.slot.block, []).append(math.log(value))
+    for observation in summary.observations:
+        if (value := observation.metrics.get(metric, 0)) > 0:
+            values.setdefault(observation.trial.slot.block, []).append(math.log(value))
     pairs = [(both[1] - both[0]) / math.sqrt(2) for both in values.values() if len(both) == 2]
-    return [sign * each for each in pairs for sign in (-1, 1)] if len(pairs) > 1 else []
+    return [sign * pair for pair in pairs for sign in (-1, 1)] if len(pairs) > 1 else []
 
 
 def pair_of(plan: Plan) -> Plan:
@@ -130,18 +130,18 @@ def of_metric(plan: Plan, metric: str, noise: Sequence[float], blocks: int) -> M
     runs = [
         [[chance.choice(noise) for _ in plan.block] for _ in range(blocks)] for _ in range(RUNS)
     ]
-    ends = [_judged(plan, metric, each, 0.0) for each in runs]
-    floor = statistics.median(each.floor(metric) for each in ends)
+    ends = [_judged(plan, metric, run, 0.0) for run in runs]
+    floor = statistics.median(end.floor(metric) for end in ends)
     reached = []  # how far each interval reaches to the worse side, and how near its other end is
-    for each in ends:
-        ratio = each.whole(metric, own(NEW), own(OLD)).ratio
+    for end in ends:
+        ratio = end.whole(metric, own(NEW), own(OLD)).ratio
         assert ratio is not None
         far, near = sorted((sign * math.log(ratio.low), sign * math.log(ratio.high)))[::-1]
         reached.append((far, near))
-    limit = next((each for each in LIMITS if _excluded(reached, each)), None)
+    limit = next((limit for limit in LIMITS if _excluded(reached, limit)), None)
     crossed = None
     if limit is not None:
-        edges = [math.log(max(limit, 1 + each.floor(metric))) for each in ends]
+        edges = [math.log(max(limit, 1 + end.floor(metric))) for end in ends]
         needed = sorted(edge - near for edge, (_, near) in zip(edges, reached, strict=True))
         crossed = math.expm1(needed[math.ceil(POWER * RUNS) - 1])
     smallest = _smallest(plan, metric, runs, sign)
@@ -158,17 +158,17 @@ def _smallest(plan: Plan, metric: str, runs: Sequence[Drawn], sign: int) -> floa
     while low < high:
         middle = (low + high) // 2
         effect = sign * math.log1p(SIZES[middle])
-        judged = (_judged(plan, metric, each, effect) for each in runs)
-        found = (each.of(metric, own(NEW), own(OLD)).verdict for each in judged)
-        worse = sum(verdict is Verdict.SLOWER for verdict in found)
+        judged = (_judged(plan, metric, run, effect) for run in runs)
+        verdicts = (comparisons.of(metric, own(NEW), own(OLD)).verdict for comparisons in judged)
+        worse = sum(verdict is Verdict.SLOWER for verdict in verdicts)
         low, high = (low, middle) if worse >= POWER * len(runs) else (middle + 1, high)
     return SIZES[low] if low < len(SIZES) else None
 
 
 def _judged(plan: Plan, metric: str, values: Drawn, effect: float) -> Comparisons:
     """Return the comparisons of a run in which the new version's logarithms have *effect* more."""
-    seen = list(_trials(plan, metric, values, effect))
-    return Comparisons(Run("", "", plan, {}, (), ended=True), seen)
+    observations = list(_trials(plan, metric, values, effect))
+    return Comparisons(Run("", "", plan, {}, (), ended=True), observations)
 
 
 def _trials(plan: Plan, metric: str, values: Drawn, effect: float) -> Iterator[Observation]:

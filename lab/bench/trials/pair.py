@@ -54,11 +54,13 @@ def prepare_pair(
         remarks=tuple(dict.fromkeys(first.remarks + second.remarks)),
         versions={
             name: version
-            for name, each in ((OLD, first), (NEW, second))
-            for version in each.versions.values()
+            for name, prepared_run in ((OLD, first), (NEW, second))
+            for version in prepared_run.versions.values()
         },
         runtime={
-            name: each.runtime for name, each in ((OLD, first), (NEW, second)) if each.runtime
+            name: prepared_run.runtime
+            for name, prepared_run in ((OLD, first), (NEW, second))
+            if prepared_run.runtime
         },
     )
 
@@ -103,4 +105,4 @@ def _served(arm: Arm) -> Path | None:
     at = sought.folder.resolve()
     dotted = at / sought.module.replace(".", "/")
     found = (at / sought.module, dotted, Path(f"{dotted}.py"))
-    return next((each for each in found if sought.module and each.exists()), None)
+    return next((path for path in found if sought.module and path.exists()), None)

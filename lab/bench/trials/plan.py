@@ -39,8 +39,8 @@ def arm_of(
     if profile.reply is not None:
         expect = Expectation(body=profile.reply.encode())
         asks = [
-            replace(each, expect=Expectation(body=b"") if each.bodiless else expect)
-            for each in workload.requests
+            replace(request, expect=Expectation(body=b"") if request.bodiless else expect)
+            for request in workload.requests
         ]
         workload = Workload(
             profile.name,
@@ -73,7 +73,7 @@ def app_of(profile: Profile, workload: Workload) -> str | None:
     own, apps = dict(profile.apps), workload.apps or {"wsgi": workload.app or ""}
     if workload.family in own:
         return own[workload.family]
-    return next((apps[each] for each in profile.interfaces if each in apps), None)
+    return next((apps[interface] for interface in profile.interfaces if interface in apps), None)
 
 
 def named(name: str, at: Mapping[str, str]) -> str:
@@ -140,7 +140,9 @@ def estimate(plan: Plan, *, confirm: bool = False) -> float:
     if plan.minutes is not None:
         return plan.minutes * 60
     changeable = [
-        each for each in plan.profiles if servers.settings(each).movable or each.peer.counters
+        profile
+        for profile in plan.profiles
+        if servers.settings(profile).movable or profile.peer.counters
     ]
     counters = min(EXPECTED_COUNTERS, len(changeable)) * confirm
     trials = plan.blocks * len(plan.block) + counters * (plan.blocks - pilot(plan))

@@ -144,7 +144,7 @@ class Progress:
             self._console.print(text, markup=False)
         place = trial.slot.block, trial.slot.position
         self._invalid.pop(place, None)  # of a trial and its repeats the last counts
-        if found := [each for each in findings if each.withholds != frozenset()]:
+        if found := [finding for finding in findings if finding.withholds != frozenset()]:
             self._invalid[place] = found
         invalid = f"{len(self._invalid)} of {counted(done, 'trial')} invalid"
         shown = f"{remaining}, {invalid}" if self._invalid else remaining
@@ -154,7 +154,9 @@ class Progress:
             return
         self._of_block = 0
         if not self._console.is_terminal:
-            gates = dict.fromkeys(each.gate.name for of in self._invalid.values() for each in of)
+            gates = dict.fromkeys(
+                finding.gate.name for of in self._invalid.values() for finding in of
+            )
             why = f" ({', '.join(gates)})" if gates else ""
             of = "" if self._plan.minutes is not None else f" of {self._plan.blocks}"
             self._console.print(
@@ -163,10 +165,12 @@ class Progress:
                 soft_wrap=True,
             )
         items = self._invalid.items()
-        void = {place: each for place, of in items for each in of if each.withholds is None}
+        void = {
+            place: finding for place, of in items for finding in of if finding.withholds is None
+        }
         if trial.slot.block == 0 and len(void) == done:  # the next blocks would be in vain, too
-            for each in {each.gate: each for each in void.values()}.values():
-                said = f"{each.gate.name}: {each.reason}. {each.advice}"
+            for finding in {finding.gate: finding for finding in void.values()}.values():
+                said = f"{finding.gate.name}: {finding.reason}. {finding.advice}"
                 text = f"warning: no trial counts so far. {said}"
                 self._console.print(text, markup=False, soft_wrap=True)
 
@@ -174,15 +178,15 @@ class Progress:
         """Say what is put to the test from now on, and count it in."""
         self._course.confirming(counters)
         self._bar.update(self._task, total=self._course.planned)
-        for each in counters:
-            text = f"to confirm: {each.cause} at {each.of}, by {each.toggle}"
+        for counter in counters:
+            text = f"to confirm: {counter.cause} at {counter.of}, by {counter.toggle}"
             self._console.print(text, markup=False, soft_wrap=True)
 
     def leaving(self, departures: Sequence[Departure]) -> None:
         """Say who leaves and why."""
         self._course.leaving(departures)
-        for each in departures:
-            self._console.print(str(each), markup=False, soft_wrap=True)
+        for departure in departures:
+            self._console.print(str(departure), markup=False, soft_wrap=True)
 
 
 def _left(seconds: float) -> str:

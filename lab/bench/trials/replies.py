@@ -64,19 +64,19 @@ def capture(workload: Workload, among: Sequence[Profile], server: Starts, fetch:
             the pattern.
         UsageError: Its replies have too little in common.
     """
-    profile = next((each for each in among if each.reply is None), None)
-    unsettled = [each for each in workload.asks if each.expect.body is None]
+    profile = next((profile for profile in among if profile.reply is None), None)
+    unsettled = [ask for ask in workload.asks if ask.expect.body is None]
     if not workload.wire.manner.http or profile is None or not unsettled:
         return workload
-    if all(each.expect.pattern is not None for each in unsettled):
+    if all(request.expect.pattern is not None for request in unsettled):
         try_out(profile, workload, server, fetch)
         return workload
-    bodies: dict[Request, list[bytes]] = {each: [] for each in workload.asks}
+    bodies: dict[Request, list[bytes]] = {ask: [] for ask in workload.asks}
     for _ in range(SERVERS):
         with _started(profile, workload, server) as running:
             for _ in range(REPLIES):
-                for each, seen in bodies.items():
-                    seen.append(_answer(profile, running, workload.host, each, fetch))
+                for request, seen in bodies.items():
+                    seen.append(_answer(profile, running, workload.host, request, fetch))
     return settled(workload, bodies)
 
 
@@ -88,10 +88,10 @@ def settled(workload: Workload, bodies: Mapping[Request, Sequence[bytes]]) -> Wo
         UsageError: Those to one of them have too little in common.
     """
     asks = tuple(
-        each
-        if each.expect.body is not None or each.expect.pattern is not None
-        else replace(each, expect=expectation(str(each), each.expect, bodies[each]))
-        for each in workload.asks
+        ask
+        if ask.expect.body is not None or ask.expect.pattern is not None
+        else replace(ask, expect=expectation(str(ask), ask.expect, bodies[ask]))
+        for ask in workload.asks
     )
     return replace(workload, expect=asks[0].expect, requests=asks if workload.requests else ())
 
@@ -109,8 +109,8 @@ def try_out(profile: Profile, workload: Workload, server: Starts, fetch: Fetch) 
         ServerStartError: It did not give them.
     """
     with _started(profile, workload, server) as running:
-        for each in workload.asks[1:]:  # it is ready when it has given the first
-            _answer(profile, running, workload.host, each, fetch)
+        for ask in workload.asks[1:]:  # it is ready when it has given the first
+            _answer(profile, running, workload.host, ask, fetch)
 
 
 @contextmanager
@@ -123,18 +123,18 @@ def _started(profile: Profile, workload: Workload, server: Starts) -> Iterator[R
 
 
 def _answer(
-    profile: Profile, running: RunningServer, host: str, asked: Request, fetch: Fetch
+    profile: Profile, running: RunningServer, host: str, request: Request, fetch: Fetch
 ) -> bytes:
     """Return the body of a reply that is right as far as is known."""
     try:
-        status, _, body = fetch(running.endpoint, asked, CAPTURE_TIMEOUT, host=host)
+        status, _, body = fetch(running.endpoint, request, CAPTURE_TIMEOUT, host=host)
     except (OSError, HTTPException) as error:
-        problem = f"it runs, and gives no whole reply to {asked}: {error}"
+        problem = f"it runs, and gives no whole reply to {request}: {error}"
         raise ServerStartError(profile.name, problem, running.log_tail()) from error
-    if satisfies(asked.expect, status, body):
+    if satisfies(request.expect, status, body):
         return body
     kind = OtherReplyError if status < 500 else ServerStartError
-    problem = f"it answers {describe(asked, host, status, body)}"
+    problem = f"it answers {describe(request, host, status, body)}"
     raise kind(profile.name, problem, running.log_tail(), told=status < 500)
 
 

@@ -187,7 +187,9 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         BackingError: What the server needs has ended, and does not start again.
     """
     arm, profile = slot.arm, slot.arm.profile
-    restarted = [each.service.name for each in parts.backing if each.check()]
+    restarted = [
+        running_backing.service.name for running_backing in parts.backing if running_backing.check()
+    ]
     trial = Trial(slot, attempt, parts.clock(), profile.digest, parts.environment)
     with ExitStack() as stack:
         folder = stack.enter_context(temporary.folder())
@@ -198,7 +200,9 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         session = stack.enter_context(
             parts.generator.session(server.endpoint, arm.workload, arm.load, parts.generator_cores)
         )
-        backing = tuple((each.pid, each.service.role) for each in parts.backing)
+        backing = tuple(
+            (running_backing.pid, running_backing.service.role) for running_backing in parts.backing
+        )
         own = (*session.pids, *parts.lab)
         port = None if server.endpoint.socket else server.endpoint.port
         subject = Subject(server.pid, port, own, backing)

@@ -46,16 +46,16 @@ def shared(found: Sequence[Profile], workload: Workload) -> tuple[list[Profile],
     Raises:
         UsageError: An option is to be kept that none of them has, or that cannot be.
     """
-    theirs = [each for each in found if each.own]
+    theirs = [profile for profile in found if profile.own]
     _check_told(theirs, workload)
     for profile in theirs:
-        for each in profile.altered:
-            if each.value and each.option in workload.runtime.keep:
-                problem = f"{profile.path.name}: {each}: that cannot stay as it is"
-                raise UsageError(f"--keep {each.option}: {problem}; leave --keep out")
+        for alteration in profile.altered:
+            if alteration.value and alteration.option in workload.runtime.keep:
+                problem = f"{profile.path.name}: {alteration}: that cannot stay as it is"
+                raise UsageError(f"--keep {alteration.option}: {problem}; leave --keep out")
     given, workload = _serving(found, theirs, workload)
     if not workload.runtime.front_http:
-        given = [_proxied(each, theirs) for each in given]
+        given = [_proxied(profile, theirs) for profile in given]
     return given, workload
 
 
@@ -64,8 +64,8 @@ def _check_told(theirs: Sequence[Profile], workload: Workload) -> None:
     runtime = workload.runtime
     profiles.check_named(theirs, runtime)
     folder = runtime.chdir
-    takes = any(change.option == "chdir" for each in theirs for change in each.altered)
-    inis = any(not each.commands for each in theirs)
+    takes = any(change.option == "chdir" for profile in theirs for change in profile.altered)
+    inis = any(not profile.commands for profile in theirs)
     if theirs and not (inis or takes) and folder is not None and OWN in workload.apps:
         raise UsageError(f"--chdir {folder}: it goes with --app, or with a file of yours")
 
@@ -79,7 +79,7 @@ def _serving(
     mine = theirs[0]
     sought = adapter(mine).sought(mine, replace(workload, apps={}))
     if sought is None or not sought.module:
-        return [_beside(each, mine) for each in found], replace(workload, name=mine.name)
+        return [_beside(profile, mine) for profile in found], replace(workload, name=mine.name)
     module, path = sought.module, sought.path
     if module.endswith(".py"):
         file = sought.folder / module
@@ -98,7 +98,7 @@ def _serving(
         chdir=sought.folder,
         beside=replace(runtime, variables=variables),
     )
-    return [_beside(each, mine) for each in found], given
+    return [_beside(profile, mine) for profile in found], given
 
 
 def _beside(profile: Profile, mine: Profile) -> Profile:
@@ -108,13 +108,13 @@ def _beside(profile: Profile, mine: Profile) -> Profile:
         return profile
     interfaces = (OWN, *profile.interfaces)
     options = served_by(profile.options, placed(mine))
-    own = PrivateCopy(mine.cwd, profile.altered)
-    return replace(_with_options(profile, options), own=own, interfaces=interfaces)
+    private_copy = PrivateCopy(mine.cwd, profile.altered)
+    return replace(_with_options(profile, options), own=private_copy, interfaces=interfaces)
 
 
 def _proxied(profile: Profile, theirs: Sequence[Profile]) -> Profile:
     """Return a profile of ours behind the proxy of the first ini among *theirs*, if it has one."""
-    asked = next((asked_over(each.options) for each in theirs if not each.commands), None)
+    asked = next((asked_over(profile.options) for profile in theirs if not profile.commands), None)
     if asked is None or profile.commands or profile in theirs or not asked[0].manner.proxied:
         return profile
     return replace(_with_options(profile, proxied(profile.options, asked[1])), keepalive=False)
@@ -122,21 +122,21 @@ def _proxied(profile: Profile, theirs: Sequence[Profile]) -> Profile:
 
 def _with_options(profile: Profile, options: tuple[tuple[str, str], ...]) -> Profile:
     """Return a profile of ours that is served from a private copy, of other options."""
-    own = profile.own or PrivateCopy()
-    return replace(profile, own=own, options=options, digest=digest_of(options))
+    private_copy = profile.own or PrivateCopy()
+    return replace(profile, own=private_copy, options=options, digest=digest_of(options))
 
 
 def remarks(
     found: Sequence[Profile], cores: Sequence[int] | None, workload: Workload
 ) -> Iterator[str]:
     """Yield what the user has to know of their configurations before they run, in lines."""
-    theirs = [each for each in found if each.own and not profiles.is_ours(each.path)]
+    theirs = [profile for profile in found if profile.own and not profiles.is_ours(profile.path)]
     if len(theirs) > 1 and (app := app_of(theirs[0], workload)):
-        names = ", ".join(each.path.name for each in theirs)
+        names = ", ".join(profile.path.name for profile in theirs)
         yield f"{names}: all serve {app}, and not what they name: --app and --workload say it"
     for profile in found:
-        moved = [each for each in profile.altered if each.became is not None]
-        left_out = [each for each in profile.altered if each.became is None]
+        moved = [alteration for alteration in profile.altered if alteration.became is not None]
+        left_out = [alteration for alteration in profile.altered if alteration.became is None]
         if moved:
             yield f"{profile.path.name}: in a private copy: {'; '.join(_gathered(moved))}"
         if left_out:
@@ -145,8 +145,12 @@ def remarks(
         if profile.altered and cores and processes and processes > len(cores):
             cpus = f"{len(cores)} CPU{'s' * (len(cores) > 1)}"
             yield f"{profile.path.name}: {processes} processes, and its server has {cpus} here"
-    ours = [each for each in found if each.own and not (each.altered or each.commands)]
-    if behind := [each.name for each in ours if asked_over(each.options)[0].manner.proxied]:
+    ours = [
+        profile for profile in found if profile.own and not (profile.altered or profile.commands)
+    ]
+    if behind := [
+        profile.name for profile in ours if asked_over(profile.options)[0].manner.proxied
+    ]:
         yield f"{', '.join(behind)}: at such a socket as well; --front http asks them over HTTP"
     if any(profile.altered for profile in found):
         yield "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it"
@@ -155,8 +159,8 @@ def remarks(
 def _gathered(moved: Sequence[Alteration]) -> Iterator[str]:
     """Yield changes, those that went to one place together."""
     places: dict[str, list[Alteration]] = {}
-    for each in moved:
-        places.setdefault(each.became or "", []).append(each)
+    for alteration in moved:
+        places.setdefault(alteration.became or "", []).append(alteration)
     for place, there in places.items():
-        names = ", ".join(each.option for each in there)
+        names = ", ".join(alteration.option for alteration in there)
         yield f"{names} -> {place}" if len(there) > 1 else str(there[0])

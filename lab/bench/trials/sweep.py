@@ -107,7 +107,7 @@ def parse_sweep(text: str) -> Sweep:
         raise UsageError(f"--sweep {text}: a value is missing; write {name}={QUANTITIES[name]}")
     if twice is not None:
         raise UsageError(f"--sweep {text}: {twice} is there twice")
-    if name in COUNTS and (wrong := [each for each in values if not _is_number(each)]):
+    if name in COUNTS and (wrong := [value for value in values if not _is_number(value)]):
         raise UsageError(f"--sweep {text}: {wrong[0]} is no number of {name}")
     return Sweep(name, values)
 
@@ -140,6 +140,6 @@ def _sized(workload: Workload, value: str) -> Workload:
         problem = "the size says what is asked for; leave out --path"
         raise UsageError(f"--sweep size={value}: {problem}")
     found = workloads.read(variants[value]).workload
-    asked = replace(found.asks[0], headers=workload.asks[0].headers)
+    request = replace(found.asks[0], headers=workload.asks[0].headers)
     found = replace(found, runtime=workload.runtime)
-    return workloads.asking(found, (asked,), workload.host)
+    return workloads.asking(found, (request,), workload.host)

@@ -209,10 +209,10 @@ def workload(
         served = Workload(OWN, "/", Expectation(), apps={OWN: ""})
     else:
         served = _named(app, name, chdir)
-    asked = requests_of(question)
-    if asked.said:
-        say(asked.said)
-    return asking(served, asked.requests, asked.host)
+    answer = requests_of(question)
+    if answer.said:
+        say(answer.said)
+    return asking(served, answer.requests, answer.host)
 
 
 def folder_of(workload: Workload) -> Path:
@@ -253,7 +253,7 @@ def _ours(name: str, question: Question, chdir: Path | None) -> Workload:
     manner = first.wire.manner
     if not manner.http and (headers or host or len(read_ones) > 1):
         raise UsageError(f"{name} is {manner.noun}, without paths and headers: leave those out")
-    requests = alike(with_headers(each.asks[0], headers) for each in read_ones)
+    requests = alike(with_headers(one.asks[0], headers) for one in read_ones)
     return asking(first, requests, check_host(host or HOST))
 
 

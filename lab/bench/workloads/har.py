@@ -115,8 +115,8 @@ def parse(text: bytes, path: Path, digest: Hashed, *, static: bool, writes: bool
         entries = msgspec.json.decode(text, type=_Archive).log.entries
     except (msgspec.DecodeError, RecursionError) as error:
         raise WorkloadError(path, f"is no HAR: {error}") from None
-    origins = (_origin(each.request.url) for each in entries)
-    origin = next((each for each in origins if each.startswith("http")), None)
+    origins = (_origin(entry.request.url) for entry in entries)
+    origin = next((origin for origin in origins if origin.startswith("http")), None)
     if origin is None:
         raise WorkloadError(path, "it has no request over HTTP")
     left_out: Counter[str] = Counter()

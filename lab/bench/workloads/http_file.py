@@ -53,7 +53,7 @@ def parse(text: str, path: Path, digest: Hashed) -> tuple[list[Request], str | N
     Raises:
         WorkloadError: A line cannot be meant so, or asks for what is not done; with its number.
     """
-    found: list[Request] = []
+    requests: list[Request] = []
     hosts: set[str] = set()
     for settings, lines in _sections(text):
         rest = iter(lines)
@@ -67,7 +67,7 @@ def parse(text: str, path: Path, digest: Hashed) -> tuple[list[Request], str | N
         if len(hosts) > 1:
             problem = f"{' and '.join(sorted(hosts))}: all requests have one Host; say --host"
             raise WorkloadError(path, problem, number)
-        sent = Headers.of((each for each in headers if each[0].lower() != "host"), digest)
+        sent = Headers.of((header for header in headers if header[0].lower() != "host"), digest)
         body = "\n".join(line for _, line in rest).strip()
         if re.match(r"[<>]\s", body):
             problem = "a body from another file, or a script, is not read; write the body itself"
@@ -78,8 +78,8 @@ def parse(text: str, path: Path, digest: Hashed) -> tuple[list[Request], str | N
             request.encode()
         except ValueError as error:
             raise WorkloadError(path, str(error), number) from None
-        found.append(request)
-    return found, next(iter(hosts), None)
+        requests.append(request)
+    return requests, next(iter(hosts), None)
 
 
 def render(requests: Iterable[Request]) -> str:
@@ -143,11 +143,11 @@ def _asked(number: int, line: str, path: Path) -> tuple[str, str]:
     """Return method and target of a request's first line."""
     if "{{" in line or line.startswith("@"):
         raise WorkloadError(path, "variables are not filled in: write what they stand for", number)
-    said = _REQUEST_LINE.fullmatch(line.strip())
-    if said is None:
+    match = _REQUEST_LINE.fullmatch(line.strip())
+    if match is None:
         problem = f"{line[:80]!r} is no request, such as GET /items/3"
         raise WorkloadError(path, problem, number)
-    return (said[1] or "GET").upper(), target_of(said[2])
+    return (match[1] or "GET").upper(), target_of(match[2])
 
 
 def target_of(address: str) -> str:

@@ -78,13 +78,13 @@ def requests_of(question: Question) -> Answer:
         _refuse_beside_file(question)
         requests, host, said = _from_file(question.requests, question)
     headers, typed_host = added(question)
-    found = alike(with_headers(each, headers) for each in requests)
+    found = alike(with_headers(request, headers) for request in requests)
     _check_secrets(found)
     if not question.writes:
-        for each in found:
-            if each.method not in SAFE:
+        for request in found:
+            if request.method not in SAFE:
                 sent = "it would be sent thousands of times, to servers of trials"
-                raise UsageError(f"{each}: {each.method} may write, and {sent}: say --writes")
+                raise UsageError(f"{request}: {request.method} may write, and {sent}: say --writes")
     return Answer(found, check_host(typed_host or host or HOST), said)
 
 
@@ -137,15 +137,17 @@ def alike(requests: Iterable[Request]) -> tuple[Request, ...]:
         UsageError: There are too many, one cannot be sent, or the replies to one are to differ.
     """
     found: dict[bytes, Request] = {}
-    for each in requests:
+    for request in requests:
         try:
-            sent = each.encode()
+            sent = request.encode()
         except ValueError as error:
-            raise UsageError(f"{each}: {error}") from None
+            raise UsageError(f"{request}: {error}") from None
         before = found.get(sent)
-        if before is not None and before.expect != each.expect:
-            raise UsageError(f"{each} is there twice, and two different replies are to be right")
-        found[sent] = each if before is None else replace(each, weight=each.weight + before.weight)
+        if before is not None and before.expect != request.expect:
+            raise UsageError(f"{request} is there twice, and two different replies are to be right")
+        found[sent] = (
+            request if before is None else replace(request, weight=request.weight + before.weight)
+        )
     if len(found) > MOST:
         raise UsageError(f"{len(found):,} different requests; at most {MOST:,} can be made")
     return tuple(found.values())
@@ -270,10 +272,12 @@ def _bytes(path: Path, most: int) -> bytes:
 
 def _check_secrets(requests: Iterable[Request]) -> None:
     """Refuse what was stored without its secrets, as a run stores its requests."""
-    for each in requests:
-        for name, value in each.headers.reveal():
+    for request in requests:
+        for name, value in request.headers.reveal():
             lost = value == WITHHELD and SECRET.fullmatch(name)
             cookie = re.search(rf"([^\s;]+)={re.escape(WITHHELD)}(;|$)", value)
             if lost or (name.lower() == "cookie" and cookie):
                 say = f"--cookie {cookie[1]}=VALUE" if cookie else f"--header '{name}: VALUE'"
-                raise UsageError(f"{each}: its {name} was left out when it was stored; say {say}")
+                raise UsageError(
+                    f"{request}: its {name} was left out when it was stored; say {say}"
+                )

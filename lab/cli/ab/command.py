@@ -174,33 +174,39 @@ def ab_command(
         if markdown is not None:
             write_text(markdown, no_result(error.lines))
         raise
-    found, as_json = PairConclusion(first, wanted=confirm), given["json"]
+    pair_conclusion, as_json = PairConclusion(first, wanted=confirm), given["json"]
     if not as_json:
         conclusion, folder = first.outcome.conclusion, first.outcome.folder
         say(f"{first.answer(metric)}\n")
         show(conclusion, folder, full=full, as_json=False, tries=False)
-    _tell(first.told, found, metric, markdown)
+    _tell(first.told, pair_conclusion, metric, markdown)
     try:
-        if found.is_waited_for:
+        if pair_conclusion.is_waited_for:
             say("A limit is crossed: a second run, with swapped folders, has to agree", err=True)
-            found = replace(found, second=measured(given | {"seed": None}, swapped=True))
-            _tell(found.told_of_second, found, metric, markdown)
+            pair_conclusion = replace(
+                pair_conclusion, second=measured(given | {"seed": None}, swapped=True)
+            )
+            _tell(pair_conclusion.told_of_second, pair_conclusion, metric, markdown)
     finally:
         if as_json:
-            say_json(found.json)
+            say_json(pair_conclusion.json)
     if not as_json:
-        say(found.end)
-    return found.status
+        say(pair_conclusion.end)
+    return pair_conclusion.status
 
 
-def _tell(new: Sequence[str], found: PairConclusion, metric: str, markdown: Path | None) -> None:
+def _tell(
+    new: Sequence[str], pair_conclusion: PairConclusion, metric: str, markdown: Path | None
+) -> None:
     """Say what is new, and write the comment: a second run may fail, or be ended."""
     for line in new:
         say(line, err=True)
     if markdown is not None:
-        first = found.first
-        conclusion, answer = first.outcome.conclusion, found.answer(metric)
-        text = as_markdown(conclusion, answer, first.differs, found.told, found.end)
+        first = pair_conclusion.first
+        conclusion, answer = first.outcome.conclusion, pair_conclusion.answer(metric)
+        text = as_markdown(
+            conclusion, answer, first.differs, pair_conclusion.told, pair_conclusion.end
+        )
         write_text(markdown, text)
 
 
@@ -217,7 +223,7 @@ class Limits:
 
 def _limits(limits: Sequence[str], metric: str, *, count: bool) -> Limits:
     on_counts = tuple(filter(None, map(counts.parse, limits)))
-    thresholds = tuple(_limit(each) for each in limits if counts.parse(each) is None)
+    thresholds = tuple(_limit(limit) for limit in limits if counts.parse(limit) is None)
     if on_counts and not count:
         raise UsageError(f"--fail-if '{on_counts[0].text}': it needs --count")
     if count:
@@ -255,9 +261,13 @@ def _measured(
         outcome, costs = _run(old, new, limits, given, new_reply=new_reply)
     conclusion, counted = outcome.conclusion, 0
     judgements, status = conclusion.judgements, conclusion.status
-    told = [told_of(each, conclusion.summaries[0].run) for each in judgements]
-    crossed = {each.threshold.text for each in judgements if each.outcome is Judged.FAILED}
-    untold = [each.threshold.text for each in judgements if each.outcome is Judged.OPEN]
+    told = [told_of(judgement, conclusion.summaries[0].run) for judgement in judgements]
+    crossed = {
+        judgement.threshold.text for judgement in judgements if judgement.outcome is Judged.FAILED
+    }
+    untold = [
+        judgement.threshold.text for judgement in judgements if judgement.outcome is Judged.OPEN
+    ]
     if costs is not None:
         said, counted = counts.told(costs, limits.counted or ())
         # Where counts alone decide, it does not matter how noisy the machine is.
@@ -274,18 +284,20 @@ def _run(
     *,
     new_reply: bool,
 ) -> tuple[Outcome, tuple[counts.Cost, counts.Cost] | None]:
-    asked = [_asked(each, given) for each in (old, new)]
-    understood = understand(asked[0])
+    jobs = [_asked(version, given) for version in (old, new)]
+    understood = understand(jobs[0])
     options = replace(
         understood.options,
-        thresholds=tuple(each.text for each in limits.thresholds),
+        thresholds=tuple(threshold.text for threshold in limits.thresholds),
         stay={NEW},
         over=is_over,
         trying=TriedOut.ALL,
         confirm=False,
     )
-    workloads = [application(each) for each in asked]
-    sides = [(each.config, workload) for each, workload in zip((old, new), workloads, strict=True)]
+    workloads = [application(job) for job in jobs]
+    sides = [
+        (version.config, workload) for version, workload in zip((old, new), workloads, strict=True)
+    ]
     prepared = prepare_pair(options, *sides, deciding=limits.metric, new_reply=new_reply)
     if old.folder != new.folder and (place := served_alike(prepared.plan)) is not None:
         raise UsageError(

@@ -11,34 +11,35 @@ from lab.model.plan import Better
 from lab.model.wording import counted
 
 
-def lines(found: Sensitivity) -> Iterator[str]:
+def lines(sensitivity: Sensitivity) -> Iterator[str]:
     """Yield what is found, a metric a paragraph."""
-    if not found.metrics:
-        yield f"No two blocks of {found.profile} count: `lab report latest --full` says why."
+    if not sensitivity.metrics:
+        yield f"No two blocks of {sensitivity.profile} count: `lab report latest --full` says why."
         return
     yield (
-        f"{found.profile}, twice in each of {counted(found.blocks, 'block')}, a trial every "
-        f"{found.seconds:.1f} s. In {MINUTES:g} minutes `lab ab` makes {found.within} blocks of "
-        "three trials."
+        f"{sensitivity.profile}, twice in each of {counted(sensitivity.blocks, 'block')}, "
+        f"a trial every {sensitivity.seconds:.1f} s. In {MINUTES:g} minutes `lab ab` makes "
+        f"{sensitivity.within} blocks of three trials."
     )
-    for each in found.metrics:
+    for metric in sensitivity.metrics:
         yield ""
-        yield from _of_metric(each)
+        yield from _of_metric(metric)
 
 
-def _of_metric(found: MetricNoise) -> Iterator[str]:
-    title, name = METRICS[found.metric].title, found.metric
-    noise = f"{share(found.spread)} standard deviation of a trial, floor {share(found.floor)}"
+def _of_metric(metric_noise: MetricNoise) -> Iterator[str]:
+    title, name = METRICS[metric_noise.metric].title, metric_noise.metric
+    spread, floor = share(metric_noise.spread), share(metric_noise.floor)
+    noise = f"{spread} standard deviation of a trial, floor {floor}"
     yield f"{title}: {noise}"
-    if found.smallest is None:
+    if metric_noise.smallest is None:
         yield "  `lab ab` finds no regression up to 100 %, 4 times of 5"
     else:
-        yield f"  `lab ab` finds {_change(name, found.smallest)}, 4 times of 5"
-    if found.limit is None or found.crossed is None:
+        yield f"  `lab ab` finds {_change(name, metric_noise.smallest)}, 4 times of 5"
+    if metric_noise.limit is None or metric_noise.crossed is None:
         yield "  no limit: where nothing has changed, 2 is not excluded in 9 of 10 runs"
     else:
-        crossed = f"crossed by {_change(name, found.crossed)}, 4 times of 5"
-        yield f"  in CI: --fail-if '{_limit(name, found.limit)}', {crossed}"
+        crossed = f"crossed by {_change(name, metric_noise.crossed)}, 4 times of 5"
+        yield f"  in CI: --fail-if '{_limit(name, metric_noise.limit)}', {crossed}"
 
 
 def _less(metric: str) -> bool:

@@ -37,10 +37,10 @@ def _version(
 ) -> tuple[int, int] | None:
     if value is None:
         return None
-    found = re.fullmatch(r"(\d)\.(\d{1,2})", value)
-    if found is None:
+    match = re.fullmatch(r"(\d)\.(\d{1,2})", value)
+    if match is None:
         raise UsageError(f"{option.opts[0]} {value}: write the version as in 3.13")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 @click.command("lint")
@@ -114,7 +114,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     asked: dict[str, Any] = {name: given[name] for name in ("select", "ignore", "container")}
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
-    found: list[LocatedFlaw] = []
+    located_flaws: list[LocatedFlaw] = []
     failed = changes = False
     for file_or_command in _searched(files):
         try:
@@ -123,21 +123,23 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
                 _show_diff(linted)
                 changes |= bool(linted.before)
             else:
-                for file in linted.write([Path(each) for each in files]):
+                for file in linted.write([Path(file) for file in files]):
                     say(f"fixed: {in_a_line(str(file))}", err=True)
         except FileError as error:
             say(in_a_line(f"lab: {error}"), err=True)
             failed = True
         else:
-            found += [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
+            located_flaws += [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
     # What several files include is wrong once.
-    found = sorted(dict.fromkeys(found), key=lambda each: each.order)
+    located_flaws = sorted(dict.fromkeys(located_flaws), key=lambda each: each.order)
     # "Found nothing" would read as if a file that cannot be read were a good one.
-    if not given["diff"] and (found or not failed or given["format"] != "text"):
-        _say(found, given["format"], remarks=given["remarks"] or bool(given["select"]))
+    if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
+        _say(located_flaws, given["format"], remarks=given["remarks"] or bool(given["select"]))
     if given["exit_zero"]:
         return 0
-    return 2 if failed else int(changes or any(each.counts for each in found))
+    return (
+        2 if failed else int(changes or any(located_flaw.counts for located_flaw in located_flaws))
+    )
 
 
 def _searched(names: tuple[str, ...]) -> list[str]:
@@ -172,10 +174,12 @@ def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -
     return known.for_files(trusted=trusted)
 
 
-def _say(found: list[LocatedFlaw], form: str, *, remarks: bool) -> None:
+def _say(located_flaws: list[LocatedFlaw], form: str, *, remarks: bool) -> None:
     """Print what was found in a form."""
-    shown = [each for each in found if each.counts or remarks]
-    left_out = [each for each in found if not (each.counts or remarks)]
+    shown = [located_flaw for located_flaw in located_flaws if located_flaw.counts or remarks]
+    left_out = [
+        located_flaw for located_flaw in located_flaws if not (located_flaw.counts or remarks)
+    ]
     text = FORMATS[form](shown, left_out)
     if form == "github":
         say_annotations(text)

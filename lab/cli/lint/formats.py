@@ -34,6 +34,9 @@ LEVELS = {
 ORDER = tuple(Severity)
 """The worst first."""
 
+PLURAL = (Severity.ERROR, Severity.REMARK)
+"""Severities whose name is a noun."""
+
 UNREAD = "UW901"
 """The rule that says that something was not read."""
 
@@ -100,51 +103,51 @@ class LocatedFlaw:
         return in_a_line(self.flaw.message) + also
 
 
-def once(found: Iterable[LocatedFlaw]) -> list[LocatedFlaw]:
+def once(located: Iterable[LocatedFlaw]) -> list[LocatedFlaw]:
     """Return the first finding of each rule in each file, with the lines of its others."""
     groups: dict[tuple[str, str, Severity], list[LocatedFlaw]] = {}
-    for each in found:
-        groups.setdefault((each.file, each.flaw.code, each.flaw.severity), []).append(each)
+    for result in located:
+        groups.setdefault((result.file, result.flaw.code, result.flaw.severity), []).append(result)
     return [
-        replace(first, also=tuple(sorted({each.line for each in rest} - {first.line})))
+        replace(first, also=tuple(sorted({result.line for result in rest} - {first.line})))
         for first, *rest in groups.values()
     ]
 
 
-def text(found: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
+def text(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
     """Return a line for each rule and file, aligned, and one that counts them."""
-    found = once(found)
-    places = max((len(each.place) for each in found), default=0)
-    severities = max((len(each.flaw.severity) for each in found), default=0)
+    located = once(located)
+    places = max((len(result.place) for result in located), default=0)
+    severities = max((len(result.flaw.severity) for result in located), default=0)
     lines = [
-        f"{each.place:<{places}}  {each.flaw.code} {each.flaw.severity:<{severities}}  "
-        f"{each.message}{_mark(each.flaw.fix)}"
-        for each in found
+        f"{result.place:<{places}}  {result.flaw.code} {result.flaw.severity:<{severities}}  "
+        f"{result.message}{_mark(result.flaw.fix)}"
+        for result in located
     ]
-    return "\n".join((*lines, summary(found, left_out), ""))
+    return "\n".join((*lines, summary(located, left_out), ""))
 
 
-def summary(found: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
+def summary(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
     """Return how many there are, of which severity, what can be fixed, and what is not shown."""
     rest = len(once(left_out))
-    whole = all(each.flaw.code != UNREAD for each in (*found, *left_out))
+    whole = all(result.flaw.code != UNREAD for result in (*located, *left_out))
     where = "" if whole else ", as far as it is known here"
     more = f" {rest} remark{'s' * (rest > 1)} with --all." if rest else ""
-    if not found:
+    if not located:
         return f"Found nothing{where}.{more}"
-    counts = Counter(each.flaw.severity for each in found)
+    counts = Counter(result.flaw.severity for result in located)
     said = ", ".join(
-        f"{counts[each]} {each}{'s' * (counts[each] > 1 and each in ('error', 'remark'))}"
-        for each in Severity
-        if each in counts
+        f"{counts[severity]} {severity}{'s' * (counts[severity] > 1 and severity in PLURAL)}"
+        for severity in Severity
+        if severity in counts
     )
-    fixes = [each.flaw.fix for each in found if each.flaw.fix is not None]
+    fixes = [result.flaw.fix for result in located if result.flaw.fix is not None]
     safe = sum(fix.safe for fix in fixes)
     unsafe = len(fixes) - safe
     ways = [f"{safe} can be fixed with --fix"] if safe else []
     if unsafe:
         ways.append(f"{unsafe} {'more' if safe else 'can be fixed'} with --unsafe-fixes")
-    return f"Found {len(found)} ({said}){'; ' if ways else ''}{', '.join(ways)}.{more}"
+    return f"Found {len(located)} ({said}){'; ' if ways else ''}{', '.join(ways)}.{more}"
 
 
 def _mark(fix: Fix | None) -> str:
@@ -153,17 +156,17 @@ def _mark(fix: Fix | None) -> str:
     return " [--fix]" if fix.safe else " [--unsafe-fixes]"
 
 
-def as_json(found: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
+def as_json(located: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
     """Return a list of objects."""
-    return _dumped([_record(each) for each in found])
+    return _dumped([_record(result) for result in located])
 
 
-def _record(each: LocatedFlaw) -> dict[str, Any]:
-    flaw = each.flaw
+def _record(result: LocatedFlaw) -> dict[str, Any]:
+    flaw = result.flaw
     return {
-        "file": each.file,
-        "line": each.line,
-        "column": each.column,
+        "file": result.file,
+        "line": result.line,
+        "column": result.column,
         "code": flaw.code,
         "severity": flaw.severity,
         "message": flaw.message,
@@ -171,21 +174,21 @@ def _record(each: LocatedFlaw) -> dict[str, Any]:
     }
 
 
-def github(found: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
+def github(located: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
     """Return an annotation for each rule and file: a runner shows ten of a step."""
-    return "".join(f"{_command(each)}\n" for each in once(found))
+    return "".join(f"{_command(result)}\n" for result in once(located))
 
 
-def _command(each: LocatedFlaw) -> str:
-    flaw = each.flaw
+def _command(result: LocatedFlaw) -> str:
+    flaw = result.flaw
     properties = {
-        "file": each.file,
-        "line": each.line,
-        "col": each.column,
+        "file": result.file,
+        "line": result.line,
+        "col": result.column,
         "title": f"{flaw.code} {flaw.severity}",
     }
     said = ",".join(f"{name}={_escaped(str(value), ',:')}" for name, value in properties.items())
-    return f"::{LEVELS[flaw.severity][1]} {said}::{_escaped(each.message)}"
+    return f"::{LEVELS[flaw.severity][1]} {said}::{_escaped(result.message)}"
 
 
 def _escaped(said: str, more: str = "") -> str:
@@ -193,45 +196,46 @@ def _escaped(said: str, more: str = "") -> str:
     return "".join(f"%{ord(char):02X}" if char in f"%\r\n{more}" else char for char in said)
 
 
-def gitlab(found: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
+def gitlab(located: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
     """Return GitLab's report on code quality."""
     return _dumped(
         [
             {
-                "description": each.message,
-                "check_name": each.flaw.code,
+                "description": result.message,
+                "check_name": result.flaw.code,
                 "fingerprint": fingerprint,
-                "severity": LEVELS[each.flaw.severity][2],
-                "location": {"path": each.file, "lines": {"begin": each.line}},
+                "severity": LEVELS[result.flaw.severity][2],
+                "location": {"path": result.file, "lines": {"begin": result.line}},
             }
-            for each, fingerprint in fingerprints(found)
+            for result, fingerprint in fingerprints(located)
         ]
     )
 
 
-def fingerprints(found: Sequence[LocatedFlaw]) -> Iterator[tuple[LocatedFlaw, str]]:
+def fingerprints(located: Sequence[LocatedFlaw]) -> Iterator[tuple[LocatedFlaw, str]]:
     """
     Yield each with a text that stays the same while other lines of its file change.
 
     It is made of the file, the rule and the line; the second of two that are alike is counted.
     """
     seen: Counter[tuple[str, str, str]] = Counter()
-    for each in found:
-        key = (each.file, each.flaw.code, each.source.strip())
+    for result in located:
+        key = (result.file, result.flaw.code, result.source.strip())
         made = "\n".join((*key, str(seen[key])))
         seen[key] += 1
-        yield each, hashlib.sha256(made.encode("utf-8", "replace")).hexdigest()[:32]
+        yield result, hashlib.sha256(made.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def markdown(found: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
+def markdown(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
     """Return a table with a row for each rule and file, and the line that counts."""
-    found = once(found)
+    located = once(located)
     rows = [
-        f"| {_cell(each.place)} | {each.flaw.code} | {each.flaw.severity} | {_cell(each.message)} |"
-        for each in found
+        f"| {_cell(result.place)} | {result.flaw.code} | {result.flaw.severity} "
+        f"| {_cell(result.message)} |"
+        for result in located
     ]
     head = ["| place | rule | class | what |", "|---|---|---|---|"]
-    return "\n".join((*(*head, *rows, "") * bool(rows), summary(found, left_out), ""))
+    return "\n".join((*(*head, *rows, "") * bool(rows), summary(located, left_out), ""))
 
 
 def _cell(said: str) -> str:
@@ -239,19 +243,19 @@ def _cell(said: str) -> str:
     return "".join(f"\\{char}" if char in "\\|*_`<[$~" else char for char in said)
 
 
-def sarif(found: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
+def sarif(located: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
     """Return a log with one run, in which the rules that found something are described."""
     from importlib.metadata import version  # noqa: PLC0415 - slow, and for SARIF alone
 
-    codes = sorted({each.flaw.code for each in found})
+    codes = sorted({result.flaw.code for result in located})
     driver = {
         "name": "lab lint",
         "version": version("uwsgi-fibonacci-lab"),
         "rules": [_rule(code) for code in codes],
     }
     results = [
-        _result(each, fingerprint, codes.index(each.flaw.code))
-        for each, fingerprint in fingerprints(found)
+        _result(result, fingerprint, codes.index(result.flaw.code))
+        for result, fingerprint in fingerprints(located)
     ]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return _dumped({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -270,14 +274,17 @@ def _rule(code: str) -> dict[str, Any]:
     }
 
 
-def _result(each: LocatedFlaw, fingerprint: str, index: int) -> dict[str, Any]:
-    region = {"startLine": each.line, "startColumn": each.column}
-    location = {"artifactLocation": {"uri": quote(os.fsencode(each.file))}, "region": region}
+def _result(result: LocatedFlaw, fingerprint: str, index: int) -> dict[str, Any]:
+    region = {"startLine": result.line, "startColumn": result.column}
+    location = {
+        "artifactLocation": {"uri": quote(os.fsencode(result.file))},
+        "region": region,
+    }
     return {
-        "ruleId": each.flaw.code,
+        "ruleId": result.flaw.code,
         "ruleIndex": index,
-        "level": LEVELS[each.flaw.severity][0],
-        "message": {"text": each.message},
+        "level": LEVELS[result.flaw.severity][0],
+        "message": {"text": result.message},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"lab/v1": fingerprint},
     }

@@ -121,23 +121,23 @@ def migrate_command(
     paths = {"--slow-path": slow_path, "--quick-path": quick_path}
     _check_measured(measure, paths, given)
     own = trusted or measure  # which starts it
-    found = migrated(configuration, to, environ, name, trusted=own)
+    migration = migrated(configuration, to, environ, name, trusted=own)
     if output is not None:
-        _write(output, found)
+        _write(output, migration)
     tried = None
     if measure:
         # The extra `run` has what measures.
         from lab.cli.migrate import measure as measuring  # noqa: PLC0415
 
-        asked = Job(env=env, **given)
-        chdir = asked.chdir and asked.chdir.expanduser().resolve()
-        left = asked.drop
+        job = Job(env=env, **given)
+        chdir = job.chdir and job.chdir.expanduser().resolve()
+        left = job.drop
         trial = migrated(configuration, to, environ, drop=left, chdir=chdir, trusted=own)
-        trying = measuring.TrialSettings(configuration, trial, asked, slow_path, quick_path)
+        trying = measuring.TrialSettings(configuration, trial, job, slow_path, quick_path)
         tried = measuring.tried(trying)
-    text = FORMS[form](found, tried)
+    text = FORMS[form](migration, tried)
     say(text if form == "json" else visible_lines(text), end="")
-    return status_of(found, tried)
+    return status_of(migration, tried)
 
 
 def _check_measured(
@@ -178,13 +178,13 @@ def _check_beside(path: Path, beside: Path) -> None:
         raise UsageError(f"{in_a_line(str(beside))}: {problem}")
 
 
-def _write(path: Path, found: Migration) -> None:
+def _write(path: Path, migration: Migration) -> None:
     """Write the new configuration, and the file of its variables beside it."""
-    files = {path: found.text}
-    if found.environment:
-        beside = path.with_name(found.environment_file)
+    files = {path: migration.text}
+    if migration.environment:
+        beside = path.with_name(migration.environment_file)
         _check_beside(path, beside)
-        files[beside] = found.environment
+        files[beside] = migration.environment
     for each, text in files.items():
         write_new(each, text)
         say(f"written: {in_a_line(str(each))}", err=True)

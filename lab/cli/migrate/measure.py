@@ -94,9 +94,9 @@ def tried(trying: TrialSettings) -> SideBySide:
     with temporary.folder() as folder:
         new = startable(trying.found, trying.configuration, trying.asked, folder)
         both = trying.configuration, *new.profiles
-        asked = replace(new, profiles=both, quick=True)
+        job = replace(new, profiles=both, quick=True)
         wishes = Wishes(
-            both, [*FAULTS][1:], application(asked), quick=_quick(trying, asked), queue=QUEUE
+            both, [*FAULTS][1:], application(job), quick=_quick(trying, job), queue=QUEUE
         )
         for name in both:
             if (missing := look(name, wishes.workload.runtime).missing) is not None:
@@ -105,7 +105,7 @@ def tried(trying: TrialSettings) -> SideBySide:
         say("part 1 of 3: single requests and signals", err=True)
         seen = _seen(wishes, trying)
         say("part 2 of 3: speed and memory", err=True)
-        outcome = made(asked, understand(asked))
+        outcome = made(job, understand(job))
         say(f"Run folder: {outcome.folder}", err=True)
         say("part 3 of 3: faults under load", err=True)
         result = stress(wishes, Console(stderr=True), lambda _: None)
@@ -118,13 +118,13 @@ def tried(trying: TrialSettings) -> SideBySide:
     return SideBySide(rows, said, str(outcome.folder), measured)
 
 
-def _quick(trying: TrialSettings, asked: Job) -> Workload:
+def _quick(trying: TrialSettings, job: Job) -> Workload:
     """Return what all clients ask at once: the path that is named for it, or what else is asked."""
     if trying.quick is None:
-        return application(asked)
+        return application(job)
     usual = Job()
     alone = {name: getattr(usual, name) for name in ("method", "data", "requests", "check")}
-    return application(replace(asked, **alone, status=usual.status, path=(trying.quick,)))
+    return application(replace(job, **alone, status=usual.status, path=(trying.quick,)))
 
 
 def _seen(wishes: Wishes, trying: TrialSettings) -> list[dict[str, Sighting]]:
@@ -137,7 +137,7 @@ def _seen(wishes: Wishes, trying: TrialSettings) -> list[dict[str, Sighting]]:
 def _of_run(summary: Summary) -> Iterator[Contrast]:
     """Yield what the run says: values, the ratio and its verdict."""
     before, after = summary.rows
-    (step,) = (each for each in summary.steps if each.profile == after.profile.name)
+    (step,) = (step for step in summary.steps if step.profile == after.profile.name)
     for name in METRICS_SHOWN:
         metric, comparison = METRICS[name], step.baseline.get(name)
         verdict = Verdict.INVALID if comparison is None else comparison.verdict
@@ -152,13 +152,13 @@ def _of_run(summary: Summary) -> Iterator[Contrast]:
     yield from (_of_fact(name, before, after) for name in FACTS)
 
 
-def _of_trials(found: Conclusion) -> Iterator[str]:
+def _of_trials(conclusion: Conclusion) -> Iterator[str]:
     """Yield what puts the run into doubt, and which of its trials do not count."""
-    yield from map(told, found.warnings)
-    for row in found.summary.rows:
-        for each in row.tallies:
-            where = f"{each.gate.name}, {each.trials} of {row.total} trials"
-            yield f"{row.profile.name}, {where}: {each.example.reason}"
+    yield from map(told, conclusion.warnings)
+    for row in conclusion.summary.rows:
+        for tally in row.tallies:
+            where = f"{tally.gate.name}, {tally.trials} of {row.total} trials"
+            yield f"{row.profile.name}, {where}: {tally.example.reason}"
 
 
 def _of_fact(name: str, before: Row, after: Row) -> Contrast:
@@ -170,7 +170,7 @@ def _of_faults(result: StressResult, quick: str) -> Iterator[Contrast]:
     """Yield what clients felt of each fault; *quick* is what they all ask at once."""
     for fault, words in FAULTS.items():
         question = words.format(queue=QUEUE, quick=quick)
-        before, after = (result.outcome(each.name, fault) for each in result.profiles)
+        before, after = (result.outcome(profile.name, fault) for profile in result.profiles)
         felt = (_felt(before), _felt(after)) if before and after else (None, None)
         differs = None if None in felt else felt[0] != felt[1]
         yield Contrast(question, _in_words(before), _in_words(after), differs)
@@ -216,7 +216,7 @@ def _of_questions(before: dict[str, Sighting], after: dict[str, Sighting]) -> It
     for question in QUESTIONS:
         if question in before or question in after:
             sides = before.get(question, nothing), after.get(question, nothing)
-            told = [each.told for each in sides]
+            told = [side.told for side in sides]
             differs = None if None in told else told[0] != told[1]
             yield Contrast(question, sides[0].text, sides[1].text, differs)
 
@@ -224,9 +224,9 @@ def _of_questions(before: dict[str, Sighting], after: dict[str, Sighting]) -> It
 def _unproved(result: StressResult) -> int:
     """Return 3 where a fault could not be told from what the machine does, or did not run."""
     failed = any(
-        each.possible and each.counts is None
+        outcome.possible and outcome.counts is None
         for profile in result.profiles
-        for each in profile.outcomes
+        for outcome in profile.outcomes
     )
     unproved = result.dirty() or result.uncontrolled() or result.disturbed() or failed
     return UNPROVED if unproved else 0

@@ -82,7 +82,8 @@ class Migration:
         if threads is None:
             return ""
         both = " x ".join(
-            f"({each})" if " " in str(each) else str(each) for each in (workers, threads)
+            f"({expression})" if " " in str(expression) else str(expression)
+            for expression in (workers, threads)
         )
         if workers.number is None or threads.number is None:
             return both
@@ -119,9 +120,9 @@ def migrated(
     before, after = servers.of_config(config), TRANSLATABLE[to]
     if before is after:
         raise UsageError(f"{name} is a configuration of {after.name}: --to another one")
-    settings = (each for each in config.settings if each.option not in drop)
+    settings = (setting for setting in config.settings if setting.option not in drop)
     if chdir is not None:
-        settings = (_moved(each, chdir) for each in settings)
+        settings = (_moved(setting, chdir) for setting in settings)
     config = replace(config, settings=tuple(settings))
     made = after.translation(before.service(config))
     made.lost += around(name, config)
@@ -143,5 +144,5 @@ def migrated(
 
 def _moved(setting: Setting, chdir: Path) -> Setting:
     """Return a setting; one that names the folder to serve from with another one."""
-    named = any(setting.option in each.names for each in senses()["chdir"].columns.values())
+    named = any(setting.option in column.names for column in senses()["chdir"].columns.values())
     return replace(setting, value=str(chdir), raw=str(chdir)) if named else setting

@@ -28,7 +28,7 @@ def lines_of(made: Translation, *, speaks_uwsgi: bool) -> tuple[str, ...]:
         made: The translation.
         speaks_uwsgi: Whether the new server takes the uwsgi protocol.
     """
-    before = [each for each in made.service.addresses if each.protocol == "uwsgi"]
+    before = [address for address in made.service.addresses if address.protocol == "uwsgi"]
     if speaks_uwsgi or not before:
         return ()
     where = _where(before[0])

@@ -73,12 +73,12 @@ def _signs(line: str) -> Iterator[str]:
     for word in words_of(line, STDIN):
         if word.raw.startswith("#"):
             yield "#"
-        if found := _GLUED.search(word.raw):
-            yield found[0]
+        if match := _GLUED.search(word.raw):
+            yield match[0]
     for piece in pieces(line):
         signs = _COMMANDS if piece.startswith('"') else _OPERATORS
-        if not piece.startswith(("'", "\\")) and (found := signs.search(piece)):
-            yield found[0]
+        if not piece.startswith(("'", "\\")) and (match := signs.search(piece)):
+            yield match[0]
 
 
 def around(name: str, config: Config) -> list[Note]:

@@ -37,18 +37,21 @@ class SideBySide:
     """Exit status of the measurement: 0, or why it says less than was asked."""
 
 
-def status_of(found: Migration, tried: SideBySide | None) -> int:
+def status_of(migration: Migration, tried: SideBySide | None) -> int:
     """Return the exit status: what the measurement lacks before what differs."""
     if tried is None:
-        return found.status
+        return migration.status
     if tried.measured:
         return tried.measured
-    return DIFFERS if any(each.differs for each in tried.contrasts) else found.status
+    return DIFFERS if any(contrast.differs for contrast in tried.contrasts) else migration.status
 
 
 def lines(tried: SideBySide) -> Iterator[str]:
     """Yield the table for a terminal, and what has to be known of it."""
-    rows = [(each.mark, each.question, each.before, each.after) for each in tried.contrasts]
+    rows = [
+        (contrast.mark, contrast.question, contrast.before, contrast.after)
+        for contrast in tried.contrasts
+    ]
     rows.insert(0, ("", "question", "before", "after"))
     wide = [max(len(row[column]) for row in rows) for column in range(4)]
     for row in rows:

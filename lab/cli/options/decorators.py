@@ -54,7 +54,7 @@ def offered(name: str, **changed: str) -> Decorator:
     Take one option of the table.
 
     Args:
-        name: The field's of `lab.cli.options.Asked`, which the command gets it as.
+        name: The field's of `lab.cli.options.table.Job`, which the command gets it as.
         changed: What this command says otherwise.
     """
     option: Option = replace(OPTIONS[name], **changed)  # type: ignore[arg-type] # texts

@@ -90,12 +90,12 @@ def _environment(path: Path) -> Path:
         raise UsageError(f"{given}: it is not there; name your virtual environment, as in ~/venv")
     folder = path.absolute() if path.is_dir() else path.absolute().parent.parent
     pythons = [folder / "bin" / name for name in ("python", "python3")]
-    found = [each for each in pythons if os.access(each, os.X_OK)]
-    if not found:
+    paths = [python for python in pythons if os.access(python, os.X_OK)]
+    if not paths:
         problem = "it has no bin/python: name a virtual environment's folder, or its python"
         raise UsageError(f"{given}: {problem}")
-    if path.is_file() and not any(path.samefile(each) for each in found):
-        raise UsageError(f"{given}: {found[0]} is another one; name a virtual environment's python")
+    if path.is_file() and not any(path.samefile(each) for each in paths):
+        raise UsageError(f"{given}: {paths[0]} is another one; name a virtual environment's python")
     return folder
 
 
@@ -134,11 +134,11 @@ def _lines(text: str, path: Path) -> Iterator[tuple[str, str]]:
     A name alone has the caller's value, if there is one. Nothing in a value is expanded.
     """
     for number, line in enumerate(text.splitlines(), start=1):
-        said = re.fullmatch(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*(?:(=)\s*(.*?))?\s*", line)
-        if said is not None and said[2]:
-            quoted = re.fullmatch(r"""(["'])(.*)\1""", said[3])
-            yield said[1], quoted[2] if quoted else said[3]
-        elif said is not None and said[1] in os.environ:
-            yield said[1], os.environ[said[1]]
-        elif said is None and line.strip() and not line.lstrip().startswith("#"):
+        match = re.fullmatch(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*(?:(=)\s*(.*?))?\s*", line)
+        if match is not None and match[2]:
+            quoted = re.fullmatch(r"""(["'])(.*)\1""", match[3])
+            yield match[1], quoted[2] if quoted else match[3]
+        elif match is not None and match[1] in os.environ:
+            yield match[1], os.environ[match[1]]
+        elif match is None and line.strip() and not line.lstrip().startswith("#"):
             raise UsageError(f"--env-file {path}:{number}: expected NAME=VALUE")

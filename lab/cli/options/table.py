@@ -301,6 +301,6 @@ class Job:
 
 
 OPTIONS: Mapping[str, Option] = {
-    each.name: each.metadata["option"] for each in fields(Job) if each.metadata
+    field.name: field.metadata["option"] for field in fields(Job) if field.metadata
 }
 """Field of `Job` -> its option, in the order of the help."""

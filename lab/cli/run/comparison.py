@@ -17,20 +17,20 @@ from lab.report.edge import say
 from lab.report.files import files
 
 
-def compare(asked: Job, *, full: bool) -> int:
+def compare(job: Job, *, full: bool) -> int:
     """Make a run, print its report, and return its exit status."""
-    outcome = made(asked, understand(asked))
-    show(outcome.conclusion, outcome.folder, full=full, as_json=asked.json)
-    say(f"Run folder: {outcome.folder}", err=asked.json)
-    return judged(outcome.conclusion, quiet=asked.json)
+    outcome = made(job, understand(job))
+    show(outcome.conclusion, outcome.folder, full=full, as_json=job.json)
+    say(f"Run folder: {outcome.folder}", err=job.json)
+    return judged(outcome.conclusion, quiet=job.json)
 
 
-def made(asked: Job, understood: CheckedJob) -> Outcome:
+def made(job: Job, understood: CheckedJob) -> Outcome:
     """
     Make a run, with its progress on standard error.
 
     Args:
-        asked: What was asked for.
+        job: What was asked for.
         understood: What that means.
 
     Raises:
@@ -39,10 +39,10 @@ def made(asked: Job, understood: CheckedJob) -> Outcome:
 
     def conducted(prepared: PreparedRun, options: Measurement) -> Outcome:
         with Progress(prepared.plan, Console(stderr=True)) as progress:
-            return conduct(prepared, options, _generator(asked, prepared), progress, files)
+            return conduct(prepared, options, _generator(job, prepared), progress, files)
 
-    return carry_out(asked, understood, conducted, partial(say, err=True))
+    return carry_out(job, understood, conducted, partial(say, err=True))
 
 
-def _generator(asked: Job, prepared: PreparedRun) -> Generator:
-    return AbGenerator() if asked.generator == "ab" else EngineGenerator(prepared.generators)
+def _generator(job: Job, prepared: PreparedRun) -> Generator:
+    return AbGenerator() if job.generator == "ab" else EngineGenerator(prepared.generators)

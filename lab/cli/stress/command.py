@@ -83,7 +83,7 @@ def stress_command(
     """
     names = names or PROFILES
     for name in require:
-        if name not in [Path(each).stem for each in names]:
+        if name not in [Path(name).stem for name in names]:
             raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
     subject = _subject(Job(profiles=names, **given))
     files = _Files(output, figure)
@@ -99,14 +99,14 @@ def stress_command(
     return result.status(require, faults)
 
 
-def _subject(asked: Job) -> Workload:
+def _subject(job: Job) -> Workload:
     """Return what is asked: of the user's application, or of one of ours that waits."""
-    if asked.app is not None or says_what_is_served(asked.profiles):
-        return application(asked, partial(say, err=True))
-    said = {name: getattr(asked, name) or None for name in ("chdir", *ASKED, *JUDGED)}
+    if job.app is not None or says_what_is_served(job.profiles):
+        return application(job, partial(say, err=True))
+    said = {name: getattr(job, name) or None for name in ("chdir", *ASKED, *JUDGED)}
     refuse_without_app(**said)
-    started = runtime(**{name: getattr(asked, name) for name in STARTED})
-    return replace(WAITING, runtime=with_copy(started, asked.keep, asked.drop))
+    started = runtime(**{name: getattr(job, name) for name in STARTED})
+    return replace(WAITING, runtime=with_copy(started, job.keep, job.drop))
 
 
 class _Files:

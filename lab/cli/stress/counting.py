@@ -67,16 +67,16 @@ def series(
         slices[min(bisect_left(ends, burst.ended), len(ends) - 1)] += count_burst(burst, stopped)
     return Series(
         at=tuple(round(end, 3) for end in ends),
-        slowest=tuple(each.longest for each in slices),
-        lost=tuple(each.lost for each in slices),
-        wrong=tuple(each.wrong for each in slices),
-        turned_away=tuple(each.turned_away for each in slices),
+        slowest=tuple(counts.longest for counts in slices),
+        lost=tuple(counts.lost for counts in slices),
+        wrong=tuple(counts.wrong for counts in slices),
+        turned_away=tuple(counts.turned_away for counts in slices),
     )
 
 
 def first(windows: Sequence[Window], seconds: float) -> Sequence[Window]:
     """Return the windows that had ended so many seconds after the first one opened."""
-    return [each for each, end in zip(windows, _ends(windows), strict=True) if end <= seconds]
+    return [window for window, end in zip(windows, _ends(windows), strict=True) if end <= seconds]
 
 
 def _decided(windows: Sequence[Window], stopped: float | None) -> list[Counts]:

@@ -77,7 +77,7 @@ def draw(result: Result) -> Picture:
     names = [name for strips in rows.values() for name in strips]
     labels = max(LABELS, LETTER * max(map(len, names), default=0) + 0.5)
     across = (labels / WIDTH, 1 - (labels + WORDS) / WIDTH)
-    end = max((_end(each) for strips in rows.values() for each in strips.values()), default=1.0)
+    end = max((_end(strip) for strips in rows.values() for strip in strips.values()), default=1.0)
     top = bottom + height
     axes = None
     for fault, each in rows.items():

@@ -322,8 +322,8 @@ def slow(scene: Scene) -> Sighting | None:
     if scene.slow is None:
         return None
     began = time.monotonic()
-    asked = replace(scene.asked, path=scene.slow, method="GET", body=b"")
-    came = scene.ask(scene.sent(asked), SLOWEST)
+    request = replace(scene.asked, path=scene.slow, method="GET", body=b"")
+    came = scene.ask(scene.sent(request), SLOWEST)
     return Sighting(f"{came} after {time.monotonic() - began:.1f} s", came)
 
 

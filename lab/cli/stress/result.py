@@ -171,19 +171,25 @@ class StressResult:
     def plus(self, profile: str, outcome: FaultOutcome) -> StressResult:
         """Return the result with one more outcome of *profile*."""
         profiles = (
-            replace(each, outcomes=(*each.outcomes, outcome)) if each.name == profile else each
-            for each in self.profiles
+            replace(profile_result, outcomes=(*profile_result.outcomes, outcome))
+            if profile_result.name == profile
+            else profile_result
+            for profile_result in self.profiles
         )
         return replace(self, profiles=tuple(profiles))
 
     def outcome(self, profile: str, fault: str) -> FaultOutcome | None:
         """Return what was felt of *fault* on *profile*; None if it was not planted any more."""
-        (own,) = (each for each in self.profiles if each.name == profile)
-        return next((each for each in own.outcomes if each.fault == fault), None)
+        (profile_result,) = (
+            profile_result for profile_result in self.profiles if profile_result.name == profile
+        )
+        return next(
+            (outcome for outcome in profile_result.outcomes if outcome.fault == fault), None
+        )
 
     def controls(self) -> Mapping[str, Counts | None]:
         """Return what was felt on each profile without any fault; None where that is unknown."""
-        found = {each.name: self.outcome(each.name, CONTROL) for each in self.profiles}
+        found = {profile.name: self.outcome(profile.name, CONTROL) for profile in self.profiles}
         return {name: None if it is None else it.counts for name, it in found.items()}
 
     def dirty(self) -> tuple[str, ...]:
@@ -196,8 +202,8 @@ class StressResult:
 
     def slow(self) -> tuple[str, ...]:
         """Return the profiles on which requests were lost or late without any fault."""
-        found = self.controls().items()
-        return tuple(name for name, felt in found if felt and (felt.lost or felt.late))
+        items_view = self.controls().items()
+        return tuple(name for name, felt in items_view if felt and (felt.lost or felt.late))
 
     def bearable(self, profiles: Collection[str]) -> int | None:
         """
@@ -257,17 +263,17 @@ class StressResult:
             something or answered wrongly in a trial that was not disturbed; else 3 where a trial of
             one failed, was disturbed, had no effect, or was asked for and is not possible; else 0.
         """
-        own = [each for each in self.profiles if each.name in required]
-        outcomes = [outcome for profile in own for outcome in profile.outcomes]
+        profile_results = [profile for profile in self.profiles if profile.name in required]
+        outcomes = [outcome for profile in profile_results for outcome in profile.outcomes]
         if self.dirty() or self.uncontrolled():
             return UNPROVED
-        told = [each.counts for each in outcomes if each.counts and not each.disturbed]
+        told = [outcome.counts for outcome in outcomes if outcome.counts and not outcome.disturbed]
         if any(counts.lost or counts.wrong for counts in told):
             return LOST
-        short = any(len(profile.outcomes) < len(self.faults) for profile in own)
+        short = any(len(profile.outcomes) < len(self.faults) for profile in profile_results)
         failed = any(
-            each.possible and (each.counts is None or each.disturbed or not each.effect)
-            for each in outcomes
+            outcome.possible and (outcome.counts is None or outcome.disturbed or not outcome.effect)
+            for outcome in outcomes
         )
         missing = any(name in self.skipped for name in required)
         untried = self.untried(required, asked)

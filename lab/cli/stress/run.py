@@ -122,12 +122,12 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
         fault.sized(wishes.queue) if fault.quick else fault for fault in choose(wishes.faults)
     ]
     cores = share_cores()
-    found, skipped, workload, theirs = _profiles(wishes)
-    chosen = [each.profile for each in found]
+    installations, skipped, workload, theirs = _profiles(wishes)
+    chosen = [installation.profile for installation in installations]
     wishes = replace(wishes, workload=workload)
     for line in remarks(chosen, cores[0] if cores else None, workload):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    for line in warnings(found, wishes.workload.runtime):
+    for line in warnings(installations, wishes.workload.runtime):
         console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
     arms = _arms(wishes, chosen)
     conditions = Conditions(cores, quick=_quick(wishes, arms[0], chosen), pace=wishes.pace)
@@ -159,8 +159,10 @@ def arms_of(wishes: Wishes) -> list[Arm]:
     Raises:
         LabError: As `stress`.
     """
-    found, _, workload, _ = _profiles(wishes)
-    return _arms(replace(wishes, workload=workload), [each.profile for each in found])
+    installations, _, workload, _ = _profiles(wishes)
+    return _arms(
+        replace(wishes, workload=workload), [installation.profile for installation in installations]
+    )
 
 
 def _arms(wishes: Wishes, chosen: Sequence[Profile]) -> list[Arm]:
@@ -181,8 +183,8 @@ def _quick(wishes: Wishes, arm: Arm, chosen: Sequence[Profile]) -> Workload | No
     quick, known = wishes.quick, arm.workload
     if quick is None or quick.asked == known.asked:
         return quick and known
-    asked = replace(known, path=quick.path, expect=quick.expect, requests=quick.requests)
-    return capture(asked, chosen, adapter, fetch)
+    workload = replace(known, path=quick.path, expect=quick.expect, requests=quick.requests)
+    return capture(workload, chosen, adapter, fetch)
 
 
 def _empty(
@@ -211,19 +213,19 @@ def _profiles(
 ) -> tuple[list[Installation], dict[str, str], Workload, dict[str, Any]]:
     """Return the profiles that can be tested, why others cannot, what is asked and runs them."""
     names = tuple(dict.fromkeys(wishes.profiles))
-    found, skipped, workload = available(names, wishes.workload)
-    chosen = [each.profile for each in found]
+    installations, skipped, workload = available(names, wishes.workload)
+    chosen = [installation.profile for installation in installations]
     for profile in chosen:
-        if [each.name for each in chosen].count(profile.name) > 1:
+        if [profile.name for profile in chosen].count(profile.name) > 1:
             raise UsageError(f"two profiles have the name {profile.name}: rename one of them")
         if profile.reply is not None:
             skipped[profile.name] = "serves no application"
-    serving = [each for each in found if each.profile.reply is None]
+    serving = [installation for installation in installations if installation.profile.reply is None]
     if not serving:
         said = "; ".join(f"{name} {reason}" for name, reason in skipped.items())
         raise UsageError(f"no profile can be tested: {said}")
     for name in wishes.required:
         if name in skipped:
             raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
-    theirs = import_applications(found, workload, warnings(serving, workload.runtime))
+    theirs = import_applications(installations, workload, warnings(serving, workload.runtime))
     return serving, skipped, workload, {"runtime": theirs} if theirs else {}

@@ -138,7 +138,7 @@ class Target:
 
     def _is_asked(self, index: int) -> bool:
         port = self.server.endpoint.port
-        return any(each.port == port for each in read_listeners(self._below(index)) or ())
+        return any(listener.port == port for listener in read_listeners(self._below(index)) or ())
 
     # -- workers -----------------------------------------------------------------------------------
 
@@ -192,20 +192,22 @@ class Target:
 
         A command without any serves by itself.
         """
-        found = []
+        processes = []
         pids = [pid for pid, words in self.server.commands if program(words) != "nginx"]
         for command in _alive(pids):
             with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
-                own = [each for each in _living(command, deep=False) if not _helps(each)]
-                found += own or [command]
-        return [pid for _, pid in sorted((each.create_time(), each.pid) for each in found)]
+                own = [process for process in _living(command, deep=False) if not _helps(process)]
+                processes += own or [command]
+        return [
+            pid for _, pid in sorted((process.create_time(), process.pid) for process in processes)
+        ]
 
     def _below(self, index: int | None) -> set[int]:
         """Return the process of a command, or of the whole server, and all below it."""
         pid = self.server.pid if index is None else self.server.commands[index][0]
         try:
             root = psutil.Process(pid)
-            return {pid, *(each.pid for each in _living(root))}
+            return {pid, *(process.pid for process in _living(root))}
         except psutil.NoSuchProcess:
             return set()
 
@@ -215,13 +217,13 @@ def _living(root: psutil.Process, *, deep: bool = True) -> list[psutil.Process]:
 
 
 def _alive(pids: Sequence[int]) -> list[psutil.Process]:
-    found = []
+    processes = []
     for pid in pids:
         with suppress(psutil.NoSuchProcess):  # it has ended
             process = psutil.Process(pid)
             if process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def _helps(process: psutil.Process) -> bool:

@@ -168,9 +168,9 @@ class _FaultTrial:
         already = Counter(target.told())
         began = self.steady.record(SLICE)
         _sleep_until(began + pace.before)
-        seen = fault.plant(target)
-        if not seen.possible:
-            self.outcome = _impossible(fault, seen.note)
+        fault_response = fault.plant(target)
+        if not fault_response.possible:
+            self.outcome = _impossible(fault, fault_response.note)
             return ()
         if fault.stops:
             _sleep_until(target.planted[0] + pace.stopped)
@@ -183,16 +183,18 @@ class _FaultTrial:
         before = untouched(fault.name, recording.windows, pace)
         outcome = FaultOutcome(
             fault.name,
-            note="; ".join(filter(None, (seen.note, _idle(target)))),
+            note="; ".join(filter(None, (fault_response.note, _idle(target)))),
             disturbed=disturbed(before, recording.windows),
-            replaced=told if seen.killed is None else seen.replaced,
-            killed=seen.killed,
+            replaced=told if fault_response.killed is None else fault_response.replaced,
+            killed=fault_response.killed,
             planted=tuple(round(instant - began, 3) for instant in target.planted),
         )
-        bursts = [replace(each, ended=each.ended - began) for each in target.bursts]
+        bursts = [replace(burst, ended=burst.ended - began) for burst in target.bursts]
         outcome = counted(outcome, recording, bursts, outcome.planted[0] if fault.stops else None)
         idle = 0 < target.idle == len(target.bursts)
-        self.outcome = replace(outcome, effect=had_effect(outcome, seen.effect and not idle))
+        self.outcome = replace(
+            outcome, effect=had_effect(outcome, fault_response.effect and not idle)
+        )
         self.again = outcome.disturbed and not count(before).wrong
         return recording.windows
 
@@ -242,8 +244,8 @@ def counted(
     """
     steady = count(recording.windows, stopped)
     assert steady.attempted == recording.attempted, "a request was counted twice, or not at all"
-    extra = [count_burst(each, stopped) for each in bursts]
-    if any("ports" in each.errors for each in (steady, *extra)):
+    extra = [count_burst(burst, stopped) for burst in bursts]
+    if any("ports" in counts.errors for counts in (steady, *extra)):
         raise GeneratorError("this machine has no local port left; try again in a minute")
     return replace(
         outcome,

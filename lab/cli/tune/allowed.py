@@ -23,18 +23,18 @@ def new_fault(ground: Ground, values: Values) -> str:
         ProfileError: The change cannot be written.
     """
     after = judged(servers.with_text(ground.config, ground.text(values)))
-    grave = [each for each in after if each.severity in GRAVE]
+    grave = [flaw for flaw in after if flaw.severity in GRAVE]
     before = {flaw.code for flaw in judged(ground.config)} if grave else set()
-    return next((f"{each.code}: {each.message}" for each in grave if each.code not in before), "")
+    return next((f"{flaw.code}: {flaw.message}" for flaw in grave if flaw.code not in before), "")
 
 
 def tries(ground: Ground, facts: Facts, fixed: Collection[str] = ()) -> Iterator[str]:
     """Yield what is tried at first, a group a line; see `lab.cli.tune.moves.moves`."""
     by_group: dict[str, list[str]] = {}
-    for each in moves(ground, facts, fixed, {}, first=True):
-        told = ", ".join(map(str, ground.steps(each.values)))
-        if told and _is_allowed(ground, each.values):
-            by_group.setdefault(each.group, []).append(told)
+    for move in moves(ground, facts, fixed, {}, first=True):
+        told = ", ".join(map(str, ground.steps(move.values)))
+        if told and _is_allowed(ground, move.values):
+            by_group.setdefault(move.group, []).append(told)
     for group, every in by_group.items():
         said = _in_words(ground, facts) if group == WORKERS else "; or ".join(every)
         yield f"{group}: {said}"

@@ -36,21 +36,25 @@ class Goal:
         gain = math.log(value / champion)
         return gain if METRICS[self.metric].better is Better.HIGHER else -gain
 
-    def broken(self, seen: Sequence[Observation], *, surely: bool = False) -> str:
+    def broken(self, observations: Sequence[Observation], *, surely: bool = False) -> str:
         """
         Return which limit a server is above, by its trials; empty where it holds all.
 
         Args:
-            seen: Its trials.
+            observations: Its trials.
             surely: Whether the upper end of the interval has to hold, and not the mean alone.
         """
-        if self.keeps_rate and is_behind(seen):
+        if self.keeps_rate and is_behind(observations):
             return "it does not keep the rate"
-        counted = [each for each in seen if each.metrics]
+        counted = [observation for observation in observations if observation.metrics]
         for name, most in (("memory", self.memory), ("p99", self.p99)):
             if most is None or not counted:
                 continue
-            logs = [math.log(each.metrics[name]) for each in seen if each.metrics.get(name, 0) > 0]
+            logs = [
+                math.log(observation.metrics[name])
+                for observation in observations
+                if observation.metrics.get(name, 0) > 0
+            ]
             if not logs:
                 return f"{METRICS[name].title} is not known of any trial"
             value = paired(logs).high if surely and len(logs) > 1 else math.exp(fmean(logs))
@@ -61,10 +65,14 @@ class Goal:
         return ""
 
 
-def is_behind(seen: Sequence[Observation]) -> bool:
+def is_behind(observations: Sequence[Observation]) -> bool:
     """Return whether a server did not keep the planned rate in half of its trials or more."""
-    behind = [each for each in seen if any(found.gate is OVERLOAD for found in each.findings)]
-    return bool(behind) and 2 * len(behind) >= len(seen)
+    behind = [
+        observation
+        for observation in observations
+        if any(finding.gate is OVERLOAD for finding in observation.findings)
+    ]
+    return bool(behind) and 2 * len(behind) >= len(observations)
 
 
 class Race:
@@ -94,7 +102,7 @@ class Race:
 
     def next(self, trials: Sequence[Trial]) -> Sequence[Arm] | None:
         """Return the arms of the next block; see `Schedule`."""
-        made = 1 + max((each.slot.block for each in trials), default=-1)
+        made = 1 + max((trial.slot.block for trial in trials), default=-1)
         now = stand(observe(self._so_far(trials)), self._plan.reference, self._goal, self._groups)
         names = [*self._groups]
         alive = {names[each] for each in now.alive}
@@ -110,28 +118,33 @@ class Race:
 
 
 def stand(
-    seen: Sequence[Observation], champion: str, goal: Goal, groups: Mapping[str, str]
+    observations: Sequence[Observation], champion: str, goal: Goal, groups: Mapping[str, str]
 ) -> RaceStanding:
     """Return how a race stands, by the trials that count."""
     names = [*groups]
-    of = {name: [each for each in seen if each.trial.slot.arm.name == name] for name in names}
+    of = {
+        name: [
+            observation for observation in observations if observation.trial.slot.arm.name == name
+        ]
+        for name in names
+    }
     barred = frozenset(number for number, name in enumerate(names) if goal.broken(of[name]))
-    rows = [*_rows(seen, champion, goal, names)]
+    rows = [*_rows(observations, champion, goal, names)]
     return standing([*groups.values()], rows, barred)
 
 
 def _rows(
-    seen: Sequence[Observation], champion: str, goal: Goal, names: Sequence[str]
+    observations: Sequence[Observation], champion: str, goal: Goal, names: Sequence[str]
 ) -> Iterator[Row]:
     """Yield the gains of each block; none of one whose champion does not count."""
     blocks: dict[int, list[Observation]] = {}
-    for each in seen:
-        blocks.setdefault(each.trial.slot.block, []).append(each)
+    for observation in observations:
+        blocks.setdefault(observation.trial.slot.block, []).append(observation)
     for _, block in sorted(blocks.items()):
         values = {
-            (each.trial.slot.arm.name, each.trial.slot.arm.role): value
-            for each in block
-            if (value := each.metrics.get(goal.metric, 0.0)) > 0
+            (observation.trial.slot.arm.name, observation.trial.slot.arm.role): value
+            for observation in block
+            if (value := observation.metrics.get(goal.metric, 0.0)) > 0
         }
         own = [values[side] for side in ((champion, Role.PROFILE), (champion, Role.AA))
                if side in values]  # fmt: skip
@@ -164,7 +177,7 @@ class Proof:
 
     def next(self, trials: Sequence[Trial]) -> Sequence[Arm] | None:
         """Return the arms of the next block; see `Schedule`."""
-        made = 1 + max((each.slot.block for each in trials), default=-1)
+        made = 1 + max((trial.slot.block for trial in trials), default=-1)
         if made == len(self._orders):
             return None
         if made in self._plan.looks and self._over(replace(self._so_far(trials), ended=True)):

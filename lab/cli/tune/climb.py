@@ -67,7 +67,7 @@ def climb(moves: Moves, race: Racing, allowed: Allowing = lambda _: True) -> lis
     lost: tuple[Values, ...] = ()
     rounds: list[Pass] = []
     while True:
-        contenders = [Contender(BACK, each) for each in backs]
+        contenders = [Contender(BACK, back) for back in backs]
         contenders = _distinct([*contenders, *moves(champion, not rounds)], champion, *lost)
         gains = race(champion, contenders) if contenders else None
         if gains is None:
@@ -83,8 +83,8 @@ def climb(moves: Moves, race: Racing, allowed: Allowing = lambda _: True) -> lis
 def _distinct(contenders: Iterable[Contender], *others: Values) -> list[Contender]:
     """Return each of them once, and none of the *others*."""
     found: dict[frozenset[tuple[str, str]], Contender] = {}
-    for each in contenders:
-        found.setdefault(frozenset(each.values.items()), each)
+    for contender in contenders:
+        found.setdefault(frozenset(contender.values.items()), contender)
     for values in others:
         found.pop(frozenset(values.items()), None)
     return [*found.values()]
@@ -114,7 +114,7 @@ def _winner(
         return _together(champion, taken), () if back else (champion,)
     less = [[each for each in taken if each is not one] for one in taken]
     backs = [_together(champion, those) for those in (taken[:1], *less)]
-    return _together(champion, taken), [each for each in backs if allowed(each)]
+    return _together(champion, taken), [back for back in backs if allowed(back)]
 
 
 def _keeps(together: Values, champion: Values, taken: Sequence[Values]) -> bool:

@@ -91,16 +91,16 @@ def tune_command(
     without = own["without"] | (GROUPS.keys() - own["only"] if own["only"] else set())
     if contradicted := own["only"] & own["without"]:
         raise UsageError(f"--only and --without both name {', '.join(sorted(contradicted))}")
-    asked = Job(**given)
+    job = Job(**given)
     if dry_run:
         own |= {"without": without, "container": container, "trusted": trusted}
-        return _lacks(configuration, asked, own, output, form)
+        return _lacks(configuration, job, own, output, form)
     # The extra `run` has what measures.
     from lab.cli.tune import report, tuning  # noqa: PLC0415
 
     wanted = tuning.TuneJob(
         configuration,
-        asked,
+        job,
         **{name: own[name] for name in _TOLD},
         greenlets=own["gevent"],
         only=frozenset(own["only"]),
@@ -108,10 +108,10 @@ def tune_command(
         output=output,
         container=container,
     )
-    found = tuning.tuned(wanted)
-    text = report.FORMS[form](found)
+    tune_result = tuning.tuned(wanted)
+    text = report.FORMS[form](tune_result)
     say(text if form == "json" else visible_lines(text), end="")
-    return found.status
+    return tune_result.status
 
 
 _TOLD = (
@@ -122,11 +122,11 @@ _OWN = (*_TOLD, "gevent", "only", "without")
 """Options of a tune alone."""
 
 
-def _lacks(name: str, asked: Job, own: dict[str, Any], output: Path | None, form: str) -> int:
+def _lacks(name: str, job: Job, own: dict[str, Any], output: Path | None, form: str) -> int:
     """Say what a configuration lacks, and what would be tried."""
-    connections = own["busy"] or asked.connections or CONNECTIONS
+    connections = own["busy"] or job.connections or CONNECTIONS
     known = Known.of_caller(connections=connections, db_connections=own["db_connections"])
-    given = dict(application(asked).runtime.variables.reveal())
+    given = dict(application(job).runtime.variables.reveal())
     known = known.for_files(given, trusted=own["trusted"])
     config = read(name, known, commands=EDITABLE, container=own["container"])
     cpus = os.cpu_count() or 1
@@ -134,18 +134,18 @@ def _lacks(name: str, asked: Job, own: dict[str, Any], output: Path | None, form
     threads = ground.in_threads if own["threads"] is None else own["threads"]
     facts = Facts(max(2, cpus // 2), connections, threads, own["gevent"])
     servers = [each for each in own["servers"] if each != ground.program]
-    for each in servers:
-        check_serves(name, ground.service, each)
-    tried = [*tries(ground, facts, own["without"]), *(f"server: {each}" for each in servers)]
-    found = missing(config, tried)
-    if output is not None and found.lacks:
-        _write(output, found)
-    text = FORMS[form](found)
+    for server in servers:
+        check_serves(name, ground.service, server)
+    tried = [*tries(ground, facts, own["without"]), *(f"server: {server}" for server in servers)]
+    missing_settings = missing(config, tried)
+    if output is not None and missing_settings.lacks:
+        _write(output, missing_settings)
+    text = FORMS[form](missing_settings)
     say(text if form == "json" else visible_lines(text), end="")
-    return found.status
+    return missing_settings.status
 
 
-def _write(path: Path, found: MissingSettings) -> None:
+def _write(path: Path, missing_settings: MissingSettings) -> None:
     """Write the configuration with all that it lacks."""
-    write_new(path, found.after.texts[found.after.file])
+    write_new(path, missing_settings.after.texts[missing_settings.after.file])
     say(f"written: {in_a_line(str(path))}", err=True)

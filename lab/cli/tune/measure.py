@@ -125,7 +125,7 @@ class Measurer:
         self.ground, *others = self.grounds.values()
         self.prepared = self._prepared(self.ground)
         self.arms = {self.ground.program: self.prepared.plan.arms[0]}
-        self.arms |= {each.program: self._prepared(each).plan.arms[0] for each in others}
+        self.arms |= {ground.program: self._prepared(ground).plan.arms[0] for ground in others}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -133,8 +133,8 @@ class Measurer:
         write_json(self.folder / STATE, self.state)
 
     def _prepared(self, ground: Ground) -> PreparedRun:
-        asked = self.workloads[ground.program]
-        return prepare(replace(self.options, profiles=(ground.name,)), asked)
+        workload = self.workloads[ground.program]
+        return prepare(replace(self.options, profiles=(ground.name,)), workload)
 
     def look(self, facts: Facts) -> Facts:
         """
@@ -146,17 +146,17 @@ class Measurer:
         """
         plan = self._plan({}, (), PILOT_BLOCKS)
         run = self._run("look", plan)
-        found = observe(run)
-        counted = [each for each in found if "cpu" in each.metrics]
+        observations = observe(run)
+        counted = [observation for observation in observations if "cpu" in observation.metrics]
         if not counted:
-            raise LabError(_why_not(found))
-        busy = limiting_share(each.trial for each in counted) >= BUSY
-        told = all(self.goal.metric in each.metrics for each in counted)
+            raise LabError(_why_not(observations))
+        busy = limiting_share(observation.trial for observation in counted) >= BUSY
+        told = all(self.goal.metric in observation.metrics for observation in counted)
         if self.goal.metric == "throughput" and (busy or not told):
             self.goal = replace(self.goal, metric="capacity")  # what its CPU allows
-        if not any(self.goal.metric in each.metrics for each in counted):
-            raise LabError(_why_not(found))
-        self._check_limits(found)
+        if not any(self.goal.metric in observation.metrics for observation in counted):
+            raise LabError(_why_not(observations))
+        self._check_limits(observations)
         self._check_time()
         self._seen[_numbers({})] = counted
         return self.facts(facts, {})
@@ -167,7 +167,7 @@ class Measurer:
         if not counted:
             return facts
         rate, cpu, capacity = (
-            statistics.median(each.metrics.get(name, 0.0) for each in counted)
+            statistics.median(observation.metrics.get(name, 0.0) for observation in counted)
             for name in ("served", "cpu", "capacity")
         )
         if not rate:  # a gate withholds it, as where connections are dropped
@@ -183,47 +183,59 @@ class Measurer:
         if most < 1:
             return None
         contenders, left = contenders[:most], contenders[most:]
-        plan = self._plan(champion, [each.values for each in contenders], BLOCKS)
+        plan = self._plan(champion, [contender.values for contender in contenders], BLOCKS)
         names = [arm.name for arm in plan.arms[1:]]
-        groups = {name: each.group for name, each in zip(names, contenders, strict=True)}
+        groups = {name: contender.group for name, contender in zip(names, contenders, strict=True)}
 
         def schedule(plan: Plan, so_far: SoFar) -> Schedule:
             room = partial(self._room, share=SEARCH, used=before)
             return Race(plan, so_far, self.goal, groups, room)
 
         run = self._run(step, plan, schedule)
-        found = observe(run)
-        gains = stand(found, plan.reference, self.goal, groups).gains
-        for name, each, gain in zip(names, contenders, gains, strict=True):
-            trials = [item for item in found if item.trial.slot.arm.name == name]
+        observations = observe(run)
+        gains = stand(observations, plan.reference, self.goal, groups).gains
+        for name, contender, gain in zip(names, contenders, gains, strict=True):
+            trials = [item for item in observations if item.trial.slot.arm.name == name]
             why = self.goal.broken(trials) or _why_void(trials)
-            self.attempts.append(Attempt(step, champion, each.group, each.values, gain, why))
+            self.attempts.append(
+                Attempt(step, champion, contender.group, contender.values, gain, why)
+            )
             if counted := [item for item in trials if "cpu" in item.metrics]:
-                self._seen[_numbers(each.values)] = counted
+                self._seen[_numbers(contender.values)] = counted
         late = "no time for it"
         for each in left:
             self.attempts.append(Attempt(step, champion, each.group, each.values, UNSEEN, late))
-        if champion and self._falls(found, plan.reference):
+        if champion and self._falls(observations, plan.reference):
             backs = [
-                name for name, each in zip(names, contenders, strict=True) if each.group == BACK
+                name
+                for name, contender in zip(names, contenders, strict=True)
+                if contender.group == BACK
             ]
-            stand_in = self._stand_in(found, backs)
+            stand_in = self._stand_in(observations, backs)
             gains = tuple(WON if name == stand_in else UNSEEN for name in names)
         return [*gains, *(UNSEEN for _ in left)]
 
-    def _falls(self, found: Sequence[Observation], champion: str) -> bool:
+    def _falls(self, observations: Sequence[Observation], champion: str) -> bool:
         """Return whether a champion, whose changes were tried one by one, does not do together."""
-        own = [each for each in found if each.trial.slot.arm.name == champion]
+        own = [
+            observation
+            for observation in observations
+            if observation.trial.slot.arm.name == champion
+        ]
         return bool(self.goal.broken(own)) or not any(self.goal.metric in it.metrics for it in own)
 
-    def _stand_in(self, found: Sequence[Observation], backs: Sequence[str]) -> str | None:
+    def _stand_in(self, observations: Sequence[Observation], backs: Sequence[str]) -> str | None:
         """Return the best of those that a champion may go back to; if none does, the first."""
         gains: dict[str, float] = {}
         for name in backs:
-            if self._falls(found, name):
+            if self._falls(observations, name):
                 continue
-            trials = (each.metrics for each in found if each.trial.slot.arm.name == name)
-            values = [each[self.goal.metric] for each in trials if self.goal.metric in each]
+            trials = (
+                observation.metrics
+                for observation in observations
+                if observation.trial.slot.arm.name == name
+            )
+            values = [trial[self.goal.metric] for trial in trials if self.goal.metric in trial]
             gains[name] = self.goal.gain(statistics.geometric_mean(values), 1.0)
         return max(gains, key=gains.__getitem__, default=next(iter(backs), None))
 
@@ -238,8 +250,8 @@ class Measurer:
         changed, reference = plan.arms[1].name, plan.reference
 
         def over(run: Run) -> bool:
-            found = Comparisons(run, observe(run))
-            return ended_early(found.of(self.goal.metric, own(changed), own(reference)))
+            comparisons = Comparisons(run, observe(run))
+            return ended_early(comparisons.of(self.goal.metric, own(changed), own(reference)))
 
         run = self._run(step, plan, lambda plan, so_far: Proof(plan, so_far, over))
         (summary,) = summaries(run)
@@ -253,9 +265,9 @@ class Measurer:
             return {}
         plan = self._plan(winner, [*less.values()], min(blocks, LOOKS[0]))
         run = self._run("taken-back", plan)
-        found = Comparisons(run, observe(run))
+        comparisons = Comparisons(run, observe(run))
         return {
-            key: found.of(self.goal.metric, own(arm.name), own(plan.reference))
+            key: comparisons.of(self.goal.metric, own(arm.name), own(plan.reference))
             for key, arm in zip(less, plan.arms[1:], strict=True)
         }
 
@@ -294,7 +306,7 @@ class Measurer:
     ) -> Run:
         """Make the run of a step, or go on with it, or read it where it is finished."""
         results, earlier = self.folder / step, None
-        made = sorted(each.parent for each in results.glob("*/run.json"))
+        made = sorted(path.parent for path in results.glob("*/run.json"))
         if made:
             earlier = read_run(made[-1])
         if step not in self.state.finished:
@@ -328,7 +340,7 @@ class Measurer:
             for before, after in pairwise(run.trials)
         ]
         usual = max(3 * statistics.median(gaps), PAUSE)
-        return statistics.fmean(each for each in gaps if each <= usual)
+        return statistics.fmean(gap for gap in gaps if gap <= usual)
 
     def _trials(self) -> int:
         """Return how many trials the time holds."""
@@ -337,14 +349,16 @@ class Measurer:
     def _room(self, arms: int, share: float, used: int) -> bool:
         return used + arms <= share * self._trials()
 
-    def _check_limits(self, found: Sequence[Observation]) -> None:
+    def _check_limits(self, observations: Sequence[Observation]) -> None:
         """Refuse limits of which trials of the user's own configuration tell nothing."""
-        if self.goal.keeps_rate and is_behind(found):
+        if self.goal.keeps_rate and is_behind(observations):
             raise UsageError(
                 f"{in_a_line(self.ground.name)} does not keep the rate here, so the CPU that it "
                 "needs for a request says little: a smaller --rate, or none"
             )
-        if self.goal.p99 is not None and not any("p99" in each.metrics for each in found):
+        if self.goal.p99 is not None and not any(
+            "p99" in observation.metrics for observation in observations
+        ):
             raise UsageError(
                 f"--p99: a window of {self.prepared.plan.window:g} s has too few replies to tell "
                 "it: a longer --window"
@@ -377,16 +391,18 @@ def _name(values: Values) -> str:
 
 def _why_void(trials: Sequence[Observation]) -> str:
     """Return why trials of a contender do not count; empty where one does."""
-    if not trials or any(each.metrics for each in trials):
+    if not trials or any(trial.metrics for trial in trials):
         return ""
     return trials[-1].trial.failure or next(
-        (finding.reason for each in trials for finding in each.findings), ""
+        (finding.reason for trial in trials for finding in trial.findings), ""
     )
 
 
-def _why_not(found: Sequence[Observation]) -> str:
-    reasons = [finding.reason for each in found for finding in each.findings]
-    failed = [each.trial.failure for each in found if each.trial.failure]
+def _why_not(observations: Sequence[Observation]) -> str:
+    reasons = [finding.reason for observation in observations for finding in observation.findings]
+    failed = [
+        observation.trial.failure for observation in observations if observation.trial.failure
+    ]
     return f"no trial of it counts: {(failed or reasons or ['nothing was measured'])[0]}"
 
 

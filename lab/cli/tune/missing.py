@@ -89,12 +89,12 @@ class MissingSettings:
     @property
     def block(self) -> Sequence[str]:
         """The lines that come and take no other's place."""
-        return [line for each in self.lacks if not each.removed for line in each.added]
+        return [line for lack in self.lacks if not lack.removed for line in lack.added]
 
     @property
     def changes(self) -> Sequence[Lack]:
         """What takes the place of lines that are there."""
-        return [each for each in self.lacks if each.removed]
+        return [lack for lack in self.lacks if lack.removed]
 
     @property
     def status(self) -> int:
@@ -120,7 +120,7 @@ def missing(config: Config, tries: Sequence[str] = ()) -> MissingSettings:
     now, asked = config, set[tuple[str, tuple[Step, ...]]]()
     size = sum(map(len, config.texts.values()))
     for _ in range(min(MOST, 1 + READ_AGAIN // max(1, size))):
-        wanted = (each for each in _wanted(now) if (each.code, each.steps) not in asked)
+        wanted = (flaw for flaw in _wanted(now) if (flaw.code, flaw.steps) not in asked)
         flaw = min(wanted, key=lambda each: each.code, default=None)
         if flaw is None:
             break
@@ -131,8 +131,8 @@ def missing(config: Config, tries: Sequence[str] = ()) -> MissingSettings:
             by_hand.append((flaw, str(error)))
         else:
             lacks.append(lack)
-    left = [each for each in _found(now) if not each.steps or not _counts(each)]
-    worst = [each for each in left if each.severity in {Severity.ERROR, Severity.DANGEROUS}]
+    left = [flaw for flaw in _found(now) if not flaw.steps or not _counts(flaw)]
+    worst = [flaw for flaw in left if flaw.severity in {Severity.ERROR, Severity.DANGEROUS}]
     return MissingSettings(config, now, lacks, by_hand, worst, tries)
 
 
@@ -142,7 +142,7 @@ def _found(config: Config) -> Sequence[Flaw]:
 
 
 def _wanted(config: Config) -> Iterator[Flaw]:
-    return (each for each in _found(config) if each.steps and _counts(each))
+    return (flaw for flaw in _found(config) if flaw.steps and _counts(flaw))
 
 
 def _counts(flaw: Flaw) -> bool:
@@ -158,7 +158,7 @@ def _lack(config: Config, flaw: Flaw) -> tuple[Lack, Config]:
     said = [(first, comment), *((step, ()) for step in others)]
     text = servers.edited(config, said)
     removed, added = _differing(config.texts[config.file], text)
-    is_change = any(_is_written(config, each) for each in flaw.steps)
+    is_change = any(_is_written(config, step) for step in flaw.steps)
     lack = Lack(flaw.code, flaw.reason, flaw.steps, added, removed, is_change)
     return lack, servers.with_text(config, text)
 
@@ -171,7 +171,7 @@ def _differing(before: str, after: str) -> tuple[tuple[str, ...], tuple[str, ...
     tail = _alike(old[::-1], new[::-1])
     old, new = old[: len(old) - tail], new[: len(new) - tail]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    parts = [each for each in matcher.get_opcodes() if each[0] != "equal"]
+    parts = [opcode for opcode in matcher.get_opcodes() if opcode[0] != "equal"]
     gone = (line for _, begins, ends, *_ in parts for line in old[begins:ends])
     come = (line for *_, begins, ends in parts for line in new[begins:ends])
     return tuple(gone), tuple(come)

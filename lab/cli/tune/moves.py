@@ -112,10 +112,14 @@ class Ground:
         """Return the number of a meaning, with *values* over it; None where it is not known."""
         if values and key in values:
             return int(values[key])
-        said = self.service.senses.get(key)
-        if said is None or not said.values or (said.implied and self._writes(key)):
+        sense_setting = self.service.senses.get(key)
+        if (
+            sense_setting is None
+            or not sense_setting.values
+            or (sense_setting.implied and self._writes(key))
+        ):
             return None
-        return self._here(said.value)
+        return self._here(sense_setting.value)
 
     def _writes(self, key: str) -> bool:
         """Return whether an option of a meaning is written, computed or not."""

@@ -36,15 +36,15 @@ OTHER: dict[str, Any] = {"marker": "o", "color": LIGHT["undecided"], "markerface
 @mpl.rc_context(form.STYLE)
 def draw(tuned: TuneResult) -> Picture | None:
     """Return it, a panel a race; None where nothing was seen of any change."""
-    seen = [each for each in tuned.found.attempts if math.isfinite(each.gain.mean)]
-    races = [(step, [*of]) for step, of in groupby(seen, key=lambda each: each.step)]
+    attempts = [attempt for attempt in tuned.found.attempts if math.isfinite(attempt.gain.mean)]
+    races = [(step, [*of]) for step, of in groupby(attempts, key=lambda each: each.step)]
     if not races:
         return None
     entries = [mark("in the result", linestyle="none", markersize=4, **TAKEN),
                mark("not in it", linestyle="none", markersize=4, **OTHER)]  # fmt: skip
     high = sum(ABOVE + ROW * len(of) for _, of in races)
     canvas = paper(head_height(entries) + high + BELOW)
-    bottom, ends = BELOW, _ends(seen)
+    bottom, ends = BELOW, _ends(attempts)
     for step, of in reversed(races):
         axes = panel(canvas, LABELS / WIDTH, bottom, 1 - (LABELS + 0.15) / WIDTH, ROW * len(of))
         _race(axes, of, tuned, ends)
@@ -54,14 +54,14 @@ def draw(tuned: TuneResult) -> Picture | None:
     canvas.axes[0].set_xlabel("times the champion's, ± one standard error")
     title = f"What the races saw of {tuned.title}; none of it is claimed"
     head(canvas, title, entries)
-    return Picture(title, _describe(seen, tuned), canvas)
+    return Picture(title, _describe(attempts, tuned), canvas)
 
 
 def _race(axes: Axes, of: Sequence[Attempt], tuned: TuneResult, ends: tuple[float, float]) -> None:
     axes.axvline(1, color=LIGHT["line"], linewidth=1)
-    for row, each in enumerate(of):
-        style = TAKEN if tuned.takes(each) else OTHER
-        gain = each.gain
+    for row, attempt in enumerate(of):
+        style = TAKEN if tuned.takes(attempt) else OTHER
+        gain = attempt.gain
         low, high = (math.exp(gain.mean + side * gain.error) for side in (-1, 1))
         axes.plot([low, high], [row, row], linewidth=0.9, color=style["color"])
         axes.plot([gain.ratio], [row], markersize=4, linestyle="none", **style)
@@ -74,7 +74,7 @@ def _race(axes: Axes, of: Sequence[Attempt], tuned: TuneResult, ends: tuple[floa
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(len(of) - 0.5, -0.5)
-    names = (textwrap.shorten(tuned.change(each), LETTERS, placeholder=" ...") for each in of)
+    names = (textwrap.shorten(tuned.change(attempt), LETTERS, placeholder=" ...") for attempt in of)
     axes.set_yticks(range(len(of)), list(names))
     axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"], labelsize=SMALL - 1)
     axes.spines.left.set_visible(False)
@@ -82,18 +82,18 @@ def _race(axes: Axes, of: Sequence[Attempt], tuned: TuneResult, ends: tuple[floa
     axes.set_axisbelow(True)
 
 
-def _ends(seen: Sequence[Attempt]) -> tuple[float, float]:
+def _ends(attempts: Sequence[Attempt]) -> tuple[float, float]:
     """Return from where to where all panels reach, with 1 and some room."""
-    low = min(each.gain.mean - each.gain.error for each in seen)
-    high = max(each.gain.mean + each.gain.error for each in seen)
+    low = min(attempt.gain.mean - attempt.gain.error for attempt in attempts)
+    high = max(attempt.gain.mean + attempt.gain.error for attempt in attempts)
     room = max(0.02, 0.05 * (max(high, 0) - min(low, 0)))
     return math.exp(min(low, -0.05) - room), math.exp(max(high, 0.05) + room)
 
 
-def _describe(seen: Sequence[Attempt], tuned: TuneResult) -> str:
+def _describe(attempts: Sequence[Attempt], tuned: TuneResult) -> str:
     told = (
-        f"{each.step}, {tuned.change(each)}: {figure(each.gain.ratio)}x"
-        + (", in the result" if tuned.takes(each) else "")
-        for each in seen
+        f"{attempt.step}, {tuned.change(attempt)}: {figure(attempt.gain.ratio)}x"
+        + (", in the result" if tuned.takes(attempt) else "")
+        for attempt in attempts
     )
     return f"A mark a change, with its standard error. {'; '.join(told)}."

@@ -72,8 +72,8 @@ class RaceStanding:
     @property
     def over(self) -> bool:
         """Whether another block would tell nothing that is asked."""
-        seen = [self.gains[each] for each in self.alive]
-        return all(each.blocks >= FIRST and each.mean - 2 * each.error > WORTH for each in seen)
+        gains = [self.gains[each] for each in self.alive]
+        return all(gain.blocks >= FIRST and gain.mean - 2 * gain.error > WORTH for gain in gains)
 
 
 def standing(groups: Sequence[str], rows: Sequence[Row], barred: frozenset[int]) -> RaceStanding:
@@ -106,7 +106,7 @@ def _best_of_groups(
     of: dict[str, list[int]] = defaultdict(list)
     for each in sorted(alive, key=lambda number: -gains[number].mean):
         of[groups[each]].append(each)
-    return sorted(each for members in of.values() for each in members[:most])
+    return sorted(member for members in of.values() for member in members[:most])
 
 
 def _gains(count: int, rows: Sequence[Row]) -> tuple[Gain, ...]:

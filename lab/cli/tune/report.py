@@ -104,12 +104,12 @@ COLUMNS = ("race", "change", "gain", "blocks", "outcome")
 
 def rows(tuned: TuneResult) -> Iterator[tuple[str, ...]]:
     """Yield a row for each change that was tried: race, change, gain, blocks, what came of it."""
-    for each in tuned.found.attempts:
-        gain = each.gain
+    for attempt in tuned.found.attempts:
+        gain = attempt.gain
         about = "-"
         if math.isfinite(gain.mean):
             about = f"{figure(gain.ratio)}x ± {100 * gain.error:.1f}%"
-        yield each.step, tuned.change(each), about, str(gain.blocks), _outcome(each, tuned)
+        yield attempt.step, tuned.change(attempt), about, str(gain.blocks), _outcome(attempt, tuned)
 
 
 def _outcome(attempt: Attempt, tuned: TuneResult) -> str:

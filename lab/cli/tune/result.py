@@ -86,7 +86,7 @@ class TuneResult:
         """The exit status."""
         proven, attempts = self.found.proven, self.found.attempts
         if proven is None:
-            unseen = not any(each.gain.blocks for each in attempts)
+            unseen = not any(attempt.gain.blocks for attempt in attempts)
             return UNTOLD if attempts and unseen else AS_GOOD
         if proven.better:
             return BETTER
@@ -240,7 +240,7 @@ class TuneResult:
     def sentence(self) -> str:
         """The answer."""
         proven, name = self.found.proven, self.name
-        tried = {str(each.values) for each in self.found.attempts if each.group != BACK}
+        tried = {str(attempt.values) for attempt in self.found.attempts if attempt.group != BACK}
         tries = counted(len(tried), "change")
         if proven is None and not self.found.attempts:
             return f"{name} is as good as can be told: there is nothing to try"
@@ -282,17 +282,17 @@ class TuneResult:
         sides = proven.comparison.reference, proven.comparison.changed
         before, after = map(proven.summary.row, sides)
         for name in BESIDE:
-            found = proven.summary.compare(
+            comparison = proven.summary.compare(
                 name, proven.comparison.changed, proven.comparison.reference
             )
-            metric, values = METRICS[name], [each.values.get(name) for each in (before, after)]
+            metric, values = METRICS[name], [row.values.get(name) for row in (before, after)]
             if values == [None, None]:
                 yield f"{metric.title}: not known (too few replies, or withheld)"
                 continue
-            shown = " -> ".join(quantity(name, each) for each in values)
+            shown = " -> ".join(quantity(name, value) for value in values)
             unit = f" {metric.unit}" * (metric.unit not in {"", "1/s"})
-            yield f"{metric.title}: {shown}{unit}, {bounded(found)} ({found.said})"
-        again = [each.retried_share or 0.0 for each in (before, after)]
+            yield f"{metric.title}: {shown}{unit}, {bounded(comparison)} ({comparison.said})"
+        again = [row.retried_share or 0.0 for row in (before, after)]
         if max(again) >= RETRIED:
             shown = " -> ".join(map(share, again))
             yield f"requests sent again, as the server closes connections that are kept: {shown}"

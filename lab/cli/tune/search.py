@@ -106,7 +106,9 @@ class Search:
     def _proven(self, winner: Values, step: str) -> Proven:
         summary, comparison = self.measurer.prove(winner, step)
         changed = [
-            each for each in summary.observations if each.trial.slot.arm.name == comparison.changed
+            observation
+            for observation in summary.observations
+            if observation.trial.slot.arm.name == comparison.changed
         ]
         broken, (failed, trials) = "", failures(changed)
         if is_broken(failed, trials):
@@ -123,9 +125,9 @@ class Search:
             if first:
                 others = (each for each in make.grounds if each != ground.program)
                 yield from (Contender(SERVER, {SERVER: each}) for each in others)
-            for each in moves(ground, now, self.fixed, champion, first=first):
-                if self.allowed(each.values):
-                    yield each
+            for move in moves(ground, now, self.fixed, champion, first=first):
+                if self.allowed(move.values):
+                    yield move
 
         return tried
 

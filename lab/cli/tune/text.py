@@ -14,64 +14,86 @@ from lab.model.wording import counted, in_a_line
 UNMEASURED = "Nothing was started, and nothing measured."
 
 
-def as_text(found: MissingSettings) -> str:
+def as_text(missing_settings: MissingSettings) -> str:
     """Return it for a terminal: the answer, what to paste, what to change."""
-    return "\n".join(_text(found)) + "\n"
+    return "\n".join(_text(missing_settings)) + "\n"
 
 
-def _text(found: MissingSettings) -> Iterator[str]:
-    yield f"{_answer(found)} {UNMEASURED}"
-    if is_command(found.before):
-        if found.lacks:
-            yield from ("\nIn the place of your command:\n", found.after.texts[found.after.file])
+def _text(missing_settings: MissingSettings) -> Iterator[str]:
+    yield f"{_answer(missing_settings)} {UNMEASURED}"
+    if is_command(missing_settings.before):
+        if missing_settings.lacks:
+            yield from (
+                "\nIn the place of your command:\n",
+                missing_settings.after.texts[missing_settings.after.file],
+            )
     else:
-        yield from _lines(found)
-    if found.by_hand:
+        yield from _lines(missing_settings)
+    if missing_settings.by_hand:
         yield "\nBy hand, for it stands elsewhere:\n"
-        yield from (f"  {flaw.code}  {flaw.reason}\n         {why}" for flaw, why in found.by_hand)
-    if found.tries:
-        yield from ("\nA measured `lab tune` would try:\n", *(f"  {each}" for each in found.tries))
-    yield from _closing(found)
+        yield from (
+            f"  {flaw.code}  {flaw.reason}\n         {why}"
+            for flaw, why in missing_settings.by_hand
+        )
+    if missing_settings.tries:
+        yield from (
+            "\nA measured `lab tune` would try:\n",
+            *(f"  {each}" for each in missing_settings.tries),
+        )
+    yield from _closing(missing_settings)
 
 
-def _lines(found: MissingSettings) -> Iterator[str]:
-    if found.block:
-        yield from (f"\nPaste at the end of {_end(found.before)}:\n", *found.block)
-    if found.changes:
+def _lines(missing_settings: MissingSettings) -> Iterator[str]:
+    if missing_settings.block:
+        yield from (
+            f"\nPaste at the end of {_end(missing_settings.before)}:\n",
+            *missing_settings.block,
+        )
+    if missing_settings.changes:
         yield "\nChange:"
-    for each in found.changes:
+    for change in missing_settings.changes:
         yield ""
-        yield from (*(f"- {line}" for line in each.removed), *(f"+ {line}" for line in each.added))
+        yield from (
+            *(f"- {line}" for line in change.removed),
+            *(f"+ {line}" for line in change.added),
+        )
 
 
-def _answer(found: MissingSettings) -> str:
-    name = in_a_line(str(found.before.file))
-    if not found.anything:
-        unread = found.before.guesses and f", as far as it is read ({found.before.guesses})"
+def _answer(missing_settings: MissingSettings) -> str:
+    name = in_a_line(str(missing_settings.before.file))
+    if not missing_settings.anything:
+        unread = (
+            missing_settings.before.guesses
+            and f", as far as it is read ({missing_settings.before.guesses})"
+        )
         return f"{name}: nothing is missing for safety{in_a_line(unread)}."
-    noun = "option" if is_command(found.before) else "line"
-    more = sum(1 for each in found.lacks if not each.is_change)
-    other = len(found.lacks) - more
+    noun = "option" if is_command(missing_settings.before) else "line"
+    more = sum(1 for lack in missing_settings.lacks if not lack.is_change)
+    other = len(missing_settings.lacks) - more
     parts = []
     if more:
         parts.append(f"{counted(more, noun)} {'is' if more == 1 else 'are'} missing for safety")
     if other:
         parts.append(f"{counted(other, noun)} of yours should change")
-    if found.by_hand:
-        parts.append(f"{counted(len(found.by_hand), 'line')} must be written by hand")
+    if missing_settings.by_hand:
+        parts.append(f"{counted(len(missing_settings.by_hand), 'line')} must be written by hand")
     return f"{name}: {', and '.join(parts)}."
 
 
-def _closing(found: MissingSettings) -> Iterator[str]:
-    if found.lacks:
-        code = found.lacks[0].code
-        yield f"\nWhy, in full    lab lint --explain {code}, or {found.lacks[0].page}"
-        if not is_command(found.before):
+def _closing(missing_settings: MissingSettings) -> Iterator[str]:
+    if missing_settings.lacks:
+        code = missing_settings.lacks[0].code
+        yield f"\nWhy, in full    lab lint --explain {code}, or {missing_settings.lacks[0].page}"
+        if not is_command(missing_settings.before):
             yield "The way back    your file, which stays as it is: --output FILE writes another"
-    if found.left:
-        codes = ", ".join(sorted({each.code for each in found.left}))
-        name = "" if is_command(found.before) else f": lab lint {_quoted(found.before)}"
-        blank = "" if found.lacks else "\n"
+    if missing_settings.left:
+        codes = ", ".join(sorted({flaw.code for flaw in missing_settings.left}))
+        name = (
+            ""
+            if is_command(missing_settings.before)
+            else f": lab lint {_quoted(missing_settings.before)}"
+        )
+        blank = "" if missing_settings.lacks else "\n"
         yield f"{blank}Besides         {codes}, for which no line is known{name}"
 
 
@@ -90,22 +112,23 @@ def _end(config: Config) -> str:
     return line if line.startswith("[") else in_a_line(config.file.name)
 
 
-def as_json(found: MissingSettings) -> str:
+def as_json(missing_settings: MissingSettings) -> str:
     """Return it as one JSON object."""
-    file = found.before.file
+    file = missing_settings.before.file
     whole = {
         "file": str(file),
-        "server": found.before.server,
-        "missing": [_entry(each) for each in found.lacks],
+        "server": missing_settings.before.server,
+        "missing": [_entry(lack) for lack in missing_settings.lacks],
         "by_hand": [
-            {"code": flaw.code, "reason": flaw.reason, "why": why} for flaw, why in found.by_hand
+            {"code": flaw.code, "reason": flaw.reason, "why": why}
+            for flaw, why in missing_settings.by_hand
         ],
-        "left": [{"code": each.code, "message": each.message} for each in found.left],
-        "block": "".join(f"{line}\n" for line in found.block),
-        "text": found.after.texts[file],
+        "left": [{"code": flaw.code, "message": flaw.message} for flaw in missing_settings.left],
+        "block": "".join(f"{line}\n" for line in missing_settings.block),
+        "text": missing_settings.after.texts[file],
         "measured": False,
-        "tries": list(found.tries),
-        "status": found.status,
+        "tries": list(missing_settings.tries),
+        "status": missing_settings.status,
     }
     return json.dumps(whole, indent=1) + "\n"
 

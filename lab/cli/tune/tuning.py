@@ -95,15 +95,15 @@ def tuned(tuning: TuneJob) -> TuneResult:
     Raises:
         LabError: The narrow one that says why it could not be measured, or written.
     """
-    asked = replace(tuning.asked, profiles=(tuning.configuration,))
-    options, ground = _options(tuning, asked), _ground(tuning, asked)
+    job = replace(tuning.asked, profiles=(tuning.configuration,))
+    options, ground = _options(tuning, job), _ground(tuning, job)
     output = _output(tuning, ground)
     state = _state(tuning, ground, options)
-    grounds, workloads = {ground.program: ground}, {ground.program: application(asked)}
+    grounds, workloads = {ground.program: ground}, {ground.program: application(job)}
     others = {
-        each: _other(tuning, each, ground, asked, options.results)
-        for each in tuning.servers
-        if each != ground.program
+        server: _other(tuning, server, ground, job, options.results)
+        for server in tuning.servers
+        if server != ground.program
     }
     if tuning.output is not None:  # what may stand beside it
         names = (other.elsewhere.environment_file for other in others.values())
@@ -128,8 +128,8 @@ def tuned(tuning: TuneJob) -> TuneResult:
     course = Search(measurer, facts, allowed, fixed, tuning.minimal, told).found()
     day, folder = time.strftime("%Y-%m-%d"), str(measurer.folder)
     left, made = tuning.left_out, {each: other.elsewhere for each, other in others.items()}
-    found = TuneResult(grounds, measurer.goal.metric, course, folder, day, left, made)
-    return _write(found, measurer.folder, output, tuning.output)
+    tune_result = TuneResult(grounds, measurer.goal.metric, course, folder, day, left, made)
+    return _write(tune_result, measurer.folder, output, tuning.output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,34 +142,34 @@ class OtherGround:
     """What is asked, with what it is started with."""
 
 
-def _known(tuning: TuneJob, asked: Job) -> Known:
-    said = dict(application(asked).runtime.variables.reveal())
-    connections = tuning.busy or asked.connections or CONNECTIONS
+def _known(tuning: TuneJob, job: Job) -> Known:
+    said = dict(application(job).runtime.variables.reveal())
+    connections = tuning.busy or job.connections or CONNECTIONS
     most = tuning.db_connections
-    known = Known.of_caller(connections=connections, db_connections=most, cwd=asked.cwd)
+    known = Known.of_caller(connections=connections, db_connections=most, cwd=job.cwd)
     return replace(known, environ={**known.environ, **said})
 
 
-def _ground(tuning: TuneJob, asked: Job) -> Ground:
+def _ground(tuning: TuneJob, job: Job) -> Ground:
     """Return the user's configuration."""
-    known = _known(tuning, asked)
+    known = _known(tuning, job)
     config = read(tuning.configuration, known, commands=EDITABLE, container=tuning.container)
     return ground_of(tuning.configuration, config, os.cpu_count() or 1)
 
 
-def _other(tuning: TuneJob, program: str, own: Ground, asked: Job, folder: Path) -> OtherGround:
+def _other(tuning: TuneJob, program: str, own: Ground, job: Job, folder: Path) -> OtherGround:
     """Return what the user's configuration becomes for another server, with files in *folder*."""
-    said = dict(application(asked).runtime.variables.reveal())
-    chdir = asked.chdir and asked.chdir.expanduser().resolve()
-    made = migrated(own.name, program, said, drop=asked.drop, chdir=chdir, trusted=True)
+    said = dict(application(job).runtime.variables.reveal())
+    chdir = job.chdir and job.chdir.expanduser().resolve()
+    made = migrated(own.name, program, said, drop=job.drop, chdir=chdir, trusted=True)
     place = folder / "migrated"
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ResultsError(place, f"cannot be made: {error.strerror}") from error
     # What is kept, left out or moved there is so in what it became.
-    theirs = replace(startable(made, own.name, asked, place), keep=(), drop=())
-    theirs = replace(theirs, chdir=asked.chdir if asked.app else None)
+    theirs = replace(startable(made, own.name, job, place), keep=(), drop=())
+    theirs = replace(theirs, chdir=job.chdir if job.app else None)
     (name,), known = theirs.profiles, _known(tuning, theirs)
     file = None
     if is_command(name):
@@ -226,10 +226,10 @@ def _check_new(*paths: Path) -> None:
             raise UsageError(f"{path} is there already: --output FILE writes another one")
 
 
-def _options(tuning: TuneJob, asked: Job) -> Measurement:
-    options = understand(asked).options
+def _options(tuning: TuneJob, job: Job) -> Measurement:
+    options = understand(job).options
     load = options.load
-    if tuning.busy is not None and asked.connections is not None:
+    if tuning.busy is not None and job.connections is not None:
         raise UsageError("--busy and --connections both say how many requests come at once")
     if tuning.busy is not None:
         load = replace(load, connections=tuning.busy)
@@ -239,8 +239,8 @@ def _options(tuning: TuneJob, asked: Job) -> Measurement:
         load=replace(load, rate=tuning.rate),
         sizes=replace(
             options.sizes,
-            window=WINDOW if asked.window is None else asked.window,
-            warmup=WARMUP if asked.warmup is None else asked.warmup,
+            window=WINDOW if job.window is None else job.window,
+            warmup=WARMUP if job.warmup is None else job.warmup,
         ),
         minutes=None,
         results=folder,
@@ -352,35 +352,37 @@ def _tell(tuning: TuneJob, measurer: Measurer, step: str) -> None:
         say("taken back: each change by itself", err=True)
 
 
-def _write(found: TuneResult, folder: Path, output: Path, named: Path | None) -> TuneResult:
+def _write(tune_result: TuneResult, folder: Path, output: Path, named: Path | None) -> TuneResult:
     """
     Write what a tune leaves, and return it with the name of the file.
 
     Args:
-        found: What came of it.
+        tune_result: What came of it.
         folder: The tune's own.
         output: The file for a better configuration.
         named: That file, where the user names it.
     """
     # First what cannot fail for a file that somebody else has put there meanwhile.
-    picture, name = draw(found), "effects.svg"
+    picture, name = draw(tune_result), "effects.svg"
     if picture is not None:
         write_text(folder / name, standalone("effects", picture))
-    write_text(folder / "effects.md", effects(found, name if picture else ""))
-    if found.status == 0:
-        found = _with_file(found, folder, output, named)
-        write_text(folder / "tuned.diff", found.diff)
-    return found
+    write_text(folder / "effects.md", effects(tune_result, name if picture else ""))
+    if tune_result.status == 0:
+        tune_result = _with_file(tune_result, folder, output, named)
+        write_text(folder / "tuned.diff", tune_result.diff)
+    return tune_result
 
 
-def _with_file(found: TuneResult, folder: Path, output: Path, named: Path | None) -> TuneResult:
+def _with_file(
+    tune_result: TuneResult, folder: Path, output: Path, named: Path | None
+) -> TuneResult:
     """Write the better configuration; of another server beside the runs, by its usual name."""
-    assert found.found.proven is not None
-    ground, other = found.ground_of(found.found.proven.values), found.other
+    assert tune_result.found.proven is not None
+    ground, other = tune_result.ground_of(tune_result.found.proven.values), tune_result.other
     if other is not None and named is None:
         output = folder / other.file
         output.unlink(missing_ok=True)  # of a tune that is gone on with
-    after, config = found.text(str(output)), ground.file or ground.config
+    after, config = tune_result.text(str(output)), ground.file or ground.config
     write_new(output, after)
     if other is not None and other.environment:
         path = output.with_name(other.environment_file)
@@ -389,10 +391,10 @@ def _with_file(found: TuneResult, folder: Path, output: Path, named: Path | None
         write_new(path, other.environment)
     before, names = config.texts[config.file], (config.file.name, output.name)
     note = ""
-    if not (other or found.is_command or _is_the_same(config, after, output)):
+    if not (other or tune_result.is_command or _is_the_same(config, after, output)):
         there = f"in the place of {config.file.name}"
         note = f"it means what was proved only {there}, whose name or folder it uses"
-    return replace(found, written=str(output), diff=diff(before, after, names), note=note)
+    return replace(tune_result, written=str(output), diff=diff(before, after, names), note=note)
 
 
 def _is_the_same(config: Config, text: str, output: Path) -> bool:

@@ -127,10 +127,10 @@ def spelt(option: str, value: str) -> Sequence[str]:
 
 
 def _options(words: Iterable[Setting]) -> Iterator[Setting]:
-    for each in arguments(words, takes_no_value):
-        if isinstance(each, Argument):
-            name = each.name.removeprefix("--")
-            yield Setting(name, each.value, each.word.spot, each.raw)
+    for argument in arguments(words, takes_no_value):
+        if isinstance(argument, Argument):
+            name = argument.name.removeprefix("--")
+            yield Setting(name, argument.value, argument.word.spot, argument.raw)
 
 
 GRAMMAR = Grammar(

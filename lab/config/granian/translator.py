@@ -77,8 +77,10 @@ if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
 
 def service_of(config: Config) -> Service:
     """Return what a command asks for."""
-    routes = [each.value for each in config.settings if each.option == "static-path-route"]
-    settings = [each for each in _with_routes(config.settings, routes) if each.option not in HELD]
+    routes = [setting.value for setting in config.settings if setting.option == "static-path-route"]
+    settings = [
+        route for route in _with_routes(config.settings, routes) if route.option not in HELD
+    ]
     ambiguous = [one_line(f"static-path-route = {path}") for path in routes if "=" in path]
     said, rest = collected(
         PROGRAM, settings, lambda name: name, values.of_shell, lambda each: each.value not in OFF
@@ -117,14 +119,14 @@ def _modes(said: dict[str, SenseSetting]) -> dict[str, SenseSetting]:
 def _with_routes(settings: Sequence[Setting], routes: list[str]) -> Iterator[Setting]:
     """Yield the settings, each folder of files with the path that it answers."""
     waiting = [*routes]
-    for each in settings:
-        if each.option != "static-path-mount":
-            yield each
+    for setting in settings:
+        if setting.option != "static-path-mount":
+            yield setting
             continue
         route = waiting.pop(0) if waiting else "/static"
         if "=" in route:
             continue  # another server would end the path there
-        yield replace(each, value=f"{route}={each.value}", raw=f"{route}={each.raw}")
+        yield replace(setting, value=f"{route}={setting.value}", raw=f"{route}={setting.raw}")
 
 
 def _application(config: Config) -> Application | None:
@@ -148,7 +150,7 @@ def _address(config: Config) -> Address:
     nothing = Expression.of("")
     if uds is not None:
         return Address("http", nothing, nothing, values.of_shell(uds), written(uds), tls)
-    was = ", ".join(written(each) for each in (host, port) if each) or "granian's default"
+    was = ", ".join(written(setting) for setting in (host, port) if setting) or "granian's default"
     return Address(
         "http",
         values.of_shell(host) if host else Expression.of("127.0.0.1"),
@@ -159,38 +161,38 @@ def _address(config: Config) -> Address:
     )
 
 
-def special(made: Translation, said: SenseSetting, column: Spelling) -> bool:
+def special(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
     """Write what is more than a word in its command."""
-    match said.sense.key:
+    match sense_setting.sense.key:
         case "environment":
-            made.write_variables(said, "granian.env", "it is empty")
+            made.write_variables(sense_setting, "granian.env", "it is empty")
         case "pythonpath":
-            made.changed.append(Note(said.was, "PYTHONPATH in granian.env"))
+            made.changed.append(Note(sense_setting.was, "PYTHONPATH in granian.env"))
         case "static":
-            _static(made, said, column)
+            _static(made, sense_setting, column)
         case "socket-mode":
-            digits = said.value.parts if said.value.text != "" else ("666",)
-            made.write(said, column.names[0], Expression(("0", *digits)), column.says)
+            digits = sense_setting.value.parts if sense_setting.value.text != "" else ("666",)
+            made.write(sense_setting, column.names[0], Expression(("0", *digits)), column.says)
         case "header-bytes" | "keepalive":
-            made.changed.append(Note(said.was, column.lost or column.says))
+            made.changed.append(Note(sense_setting.was, column.lost or column.says))
         case "time-limit" | "requests-limit":
-            if said.value.text != "0":
-                made.drop(said, column.lost)
+            if sense_setting.value.text != "0":
+                made.drop(sense_setting, column.lost)
         case _:
             return False
     return True
 
 
-def _static(made: Translation, said: SenseSetting, column: Spelling) -> None:
-    for value in said.values:
+def _static(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
+    for value in sense_setting.values:
         first = value.parts[0]
         route, equals, begun = first.partition("=") if isinstance(first, str) else ("", "", "")
         if not equals:
-            made.drop(said, "it is no /PATH=FOLDER")
+            made.drop(sense_setting, "it is no /PATH=FOLDER")
             continue
-        made.write(said, "static-path-route", Expression.of(route), column.says)
-        folder = Expression(tuple(each for each in (begun, *value.parts[1:]) if each))
-        made.write(said, "static-path-mount", folder)
+        made.write(sense_setting, "static-path-route", Expression.of(route), column.says)
+        folder = Expression(tuple(part for part in (begun, *value.parts[1:]) if part))
+        made.write(sense_setting, "static-path-mount", folder)
 
 
 def added(made: Translation) -> None:
@@ -201,7 +203,7 @@ def added(made: Translation) -> None:
     elif first is not None:
         says = "it speaks HTTP only, so nginx needs proxy_pass in the place of uwsgi_pass"
         made.changed.append(Note(first.was, says))
-    made.lost += [Note(each.was, "it listens at one address") for each in others if each]
+    made.lost += [Note(address.was, "it listens at one address") for address in others if address]
 
 
 def files(made: Translation, name: str) -> Files:
@@ -267,10 +269,10 @@ def environment_of(made: Translation) -> str:
 def _assigned(made: Translation) -> Iterator[tuple[str, Expression]]:
     """Yield the variables that are set, each with its value."""
     said = made.service.senses
-    found = [*said["environment"].values] if "environment" in said else []
+    expressions = [*said["environment"].values] if "environment" in said else []
     if "pythonpath" in said:
-        parts = [part for each in said["pythonpath"].values for part in (":", *each.parts)][1:]
-        found.append(Expression(("PYTHONPATH=", *parts)))
-    for value in found:
+        parts = [part for value in said["pythonpath"].values for part in (":", *value.parts)][1:]
+        expressions.append(Expression(("PYTHONPATH=", *parts)))
+    for value in expressions:
         name, _, text = str(value.parts[0]).partition("=")
         yield name, Expression((text, *value.parts[1:]))

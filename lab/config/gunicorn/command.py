@@ -55,7 +55,7 @@ def spelt(option: str, value: str) -> Sequence[str]:
     (('--workers', '4'), ('--preload',), ())
     """
     words = carried()["settings"].get(option, ())
-    word = next((each for each in words if each.startswith("--")), None)
+    word = next((word for word in words if word.startswith("--")), None)
     if word is None:
         raise ProfileError(option, "gunicorn's command has no such option: write it in a file")
     if takes_no_value(word):
@@ -79,10 +79,15 @@ def read_command(path: Path, known: Known) -> Config:
     text = known.required(path)
     command = _command(text, path)
     found = list(_joined([*_settings(_given(command))]))
-    file = [_named(each.value, known).settings for each in found if each.option == "config"]
-    own = [each for each in found if each.option != "config"]
-    names = {each.option for each in own}  # which win, also over a list
-    settings = (*(each for each in (file[-1] if file else ()) if each.option not in names), *own)
+    file = [
+        _named(setting.value, known).settings for setting in found if setting.option == "config"
+    ]
+    own = [setting for setting in found if setting.option != "config"]
+    names = {setting.option for setting in own}  # which win, also over a list
+    settings = (
+        *(setting for setting in (file[-1] if file else ()) if setting.option not in names),
+        *own,
+    )
     return Config(PROGRAM, path, settings, {path: text}, known, top=command.program.spot)
 
 
@@ -97,36 +102,36 @@ def _named(value: str, known: Known) -> Config:
 
 
 def _settings(words: Sequence[Argument | Setting]) -> Iterator[Setting]:
-    for each in words:
-        if isinstance(each, Setting):
-            yield Setting("wsgi_app", each.value, each.spot, repr(each.value))
+    for word in words:
+        if isinstance(word, Setting):
+            yield Setting("wsgi_app", word.value, word.spot, repr(word.value))
             continue
-        name = setting_of(each.name)
+        name = setting_of(word.name)
         if name not in carried()["settings"]:
-            raise ProfileError(each.name, "gunicorn has no such option")
-        value = "True" if takes_no_value(each.name) else each.value
+            raise ProfileError(word.name, "gunicorn has no such option")
+        value = "True" if takes_no_value(word.name) else word.value
         if not value:
-            raise ProfileError(each.name, "a value follows it, and here none does")
-        if each.reads_variables:  # of a shell's variable only running it would tell
-            yield Setting(name, "", each.word.spot, value)
+            raise ProfileError(word.name, "a value follows it, and here none does")
+        if word.reads_variables:  # of a shell's variable only running it would tell
+            yield Setting(name, "", word.word.spot, value)
             continue
         raw = value if value.isdecimal() or value == "True" else repr(value)
-        yield Setting(name, value, each.word.spot, raw)
+        yield Setting(name, value, word.word.spot, raw)
 
 
 def _joined(settings: Sequence[Setting]) -> Iterator[Setting]:
     """Yield settings; one that is said several times, and of which each counts, is a list once."""
-    for each in settings:
-        own = [other for other in settings if other.option == each.option]
-        if each.option not in REPEATED or len(own) == 1:
-            yield each
-        elif each is own[-1]:
+    for setting in settings:
+        own = [other for other in settings if other.option == setting.option]
+        if setting.option not in REPEATED or len(own) == 1:
+            yield setting
+        elif setting is own[-1]:
             texts = [other.value for other in own]
             if all(texts):
-                yield replace(each, value=str(texts), raw=repr(texts))
+                yield replace(setting, value=str(texts), raw=repr(texts))
             else:  # of a variable only running it would tell
                 entries = (repr(o.value) if o.value else f"shell({o.raw!r})" for o in own)
-                yield replace(each, value="", raw=f"[{', '.join(entries)}]")
+                yield replace(setting, value="", raw=f"[{', '.join(entries)}]")
 
 
 def _command(text: str, path: Path) -> Command:

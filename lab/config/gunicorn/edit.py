@@ -32,7 +32,7 @@ def edited(config: Config, steps: Steps) -> str:
 
 def values(config: Config) -> Values:
     """Return what the names of a file are; of one that is computed, how."""
-    return {each.option: [_value(each)] for each in config.settings}
+    return {setting.option: [_value(setting)] for setting in config.settings}
 
 
 def wanted(config: Config, step: Step) -> Values:
@@ -57,9 +57,9 @@ def ways(config: Config, step: Step, says: Sequence[str]) -> Ways:
         return
     if step.option in names_read(config):
         raise by_hand(config, step, "the file itself reads that name")
-    for each in config.all(step.option):
-        if not _is_plain(config, each):
-            raise by_hand(config, step, "it is decided while the file runs", each.spot)
+    for setting in config.all(step.option):
+        if not _is_plain(config, setting):
+            raise by_hand(config, step, "it is decided while the file runs", setting.spot)
     yield _taken(config, step, comments)
 
 
@@ -99,13 +99,13 @@ def _put(config: Config, step: Put, comments: list[str]) -> Ways:
 def _taken(config: Config, step: Rename | Drop, comments: list[str]) -> list[Edit]:
     """Return the edits that rename a setting or take it out, wherever it is set."""
     lines: dict[int, list[str]] = {}
-    for each in config.all(step.option):
-        number = each.spot.line
+    for setting in config.all(step.option):
+        number = setting.spot.line
         if isinstance(step, Rename):
-            line = in_line(config.line(each.spot), each.spot.column, each.option, step.to)
-            lines[number] = [line or config.line(each.spot)]
+            line = in_line(config.line(setting.spot), setting.spot.column, setting.option, step.to)
+            lines[number] = [line or config.line(setting.spot)]
         else:
-            lines |= {at: [] for at in _statement(each)}
+            lines |= {at: [] for at in _statement(setting)}
     first = min(lines)
     return rewritten(config, {**lines, first: [*comments, *lines[first]]})
 

@@ -99,8 +99,8 @@ def moved(profile: Profile, folder: Path) -> Profile:
         (name, f"{text}chdir = {str(folder)!r}\n" if name == COPY else text)
         for name, text in profile.options
     )
-    own = replace(profile.own, altered=(*profile.own.altered, change))
-    return replace(profile, options=options, own=own)
+    private_copy = replace(profile.own, altered=(*profile.own.altered, change))
+    return replace(profile, options=options, own=private_copy)
 
 
 def stepped(profile: Profile, steps: Sequence[Step]) -> Profile:

@@ -67,8 +67,8 @@ def hooks(text: str) -> tuple[str, ...]:
     """Return the functions of a configuration file that gunicorn calls, in its order."""
     kinds = carried()["validators"]
     calls = {"validate_callable", "validate_post_request"}
-    said = assignments(text).items()
-    return tuple(name for name, value in said if value and kinds.get(name) in calls)
+    items_view = assignments(text).items()
+    return tuple(name for name, value in items_view if value and kinds.get(name) in calls)
 
 
 def read(path: Path, known: Known) -> Config:
@@ -86,15 +86,15 @@ def read(path: Path, known: Known) -> Config:
     text = python_text(_bytes(written), path)
     lines = text.split("\n")
     settings = []
-    for each in all_bindings(text):
-        raw = "" if each.value is None else _source(lines, each.value)
+    for binding in all_bindings(text):
+        raw = "" if binding.value is None else _source(lines, binding.value)
         settings.append(
             Setting(
-                each.name,
-                "" if isinstance(each.meaning, ComputedValue) else str(each.meaning),
-                Spot(path, each.node.lineno, _column(lines, each.node)),
+                binding.name,
+                "" if isinstance(binding.meaning, ComputedValue) else str(binding.meaning),
+                Spot(path, binding.node.lineno, _column(lines, binding.node)),
                 raw,
-                0 if each.value is None else _column(lines, each.value),
+                0 if binding.value is None else _column(lines, binding.value),
             )
         )
     return Config("gunicorn", path, tuple(settings), {path: written}, known, top=Spot(path, 1, 1))
@@ -142,8 +142,12 @@ def _names_read(text: str) -> frozenset[str]:
         codes = [compile(text, "", "exec")]
     found: set[str] = set()
     for code in codes:  # which grows
-        codes += (each for each in code.co_consts if isinstance(each, CodeType))
-        found |= {each.argval for each in dis.get_instructions(code) if each.opname in READS}
+        codes += (const for const in code.co_consts if isinstance(const, CodeType))
+        found |= {
+            instruction.argval
+            for instruction in dis.get_instructions(code)
+            if instruction.opname in READS
+        }
     return frozenset(found)
 
 
@@ -201,8 +205,8 @@ def bindings(text: str) -> tuple[Binding, ...]:
         warnings.simplefilter("ignore")
         compile(tree, "", "exec")  # which refuses what a parser lets pass, and runs nothing
     found = list(_bound(tree.body))
-    plain = {id(each.node) for each in found}
-    found += (each for each in _in_passing(tree) if id(each.node) not in plain)
+    plain = {id(binding.node) for binding in found}
+    found += (binding for binding in _in_passing(tree) if id(binding.node) not in plain)
     if len(found) > LINES:
         raise UnreadableError(f"sets more than {LINES:,} names, so it is not read")
     found.sort(key=lambda each: each.node.lineno)
@@ -267,10 +271,10 @@ def _assigned(
         yield Binding(target.id, target, value, sure, ast.unparse(value or node))
     elif isinstance(target, ast.Tuple | ast.List):
         values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
-        stars = any(isinstance(each, ast.Starred) for each in (*target.elts, *values))
+        stars = any(isinstance(node, ast.Starred) for node in (*target.elts, *values))
         pairs = not stars and len(values) == len(target.elts)
-        for at, each in enumerate(target.elts):
-            yield from _assigned(each, values[at] if pairs else None, node, sure=sure and pairs)
+        for at, elt in enumerate(target.elts):
+            yield from _assigned(elt, values[at] if pairs else None, node, sure=sure and pairs)
     elif isinstance(target, ast.Starred):
         yield from _assigned(target.value, None, node, sure=False)
 
@@ -308,6 +312,6 @@ def assignments(text: str) -> Mapping[str, object]:
     One that is computed, or that does not always run, is `ComputedValue`, with its source.
     """
     try:
-        return {each.name: each.meaning for each in bindings(text)}
+        return {binding.name: binding.meaning for binding in bindings(text)}
     except (SyntaxError, ValueError, UnreadableError):
         return {}

@@ -159,7 +159,7 @@ class Gunicorn(Server):
         for name, text in profile.options:
             if name.endswith(".py"):
                 options |= assignments(text)
-        command = next(each for each in profile.commands if PROGRAM in _names(each))
+        command = next(command for command in profile.commands if PROGRAM in _names(command))
         return options | _flags(command)
 
 

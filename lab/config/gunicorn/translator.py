@@ -43,17 +43,21 @@ NO_PROTOCOL = "its protocol is not known, so no address is written: write it as 
 
 def service_of(config: Config) -> Service:
     """Return what a configuration asks for."""
-    every = {each.option: each for each in config.settings}
+    every = {setting.option: setting for setting in config.settings}
     doubt = uncertain(config, every)
-    last = {name: each for name, each in every.items() if name not in doubt.names}
+    last = {name: setting for name, setting in every.items() if name not in doubt.names}
     known = set(carried()["settings"])
-    settings = [each for name, each in last.items() if name in known and not _by_default(each)]
-    computed = [each for each in settings if _unknown(each) and not _entries(each)]
-    plain = [each for each in settings if each not in computed and each.option not in HELD]
+    settings = [
+        setting for name, setting in last.items() if name in known and not _by_default(setting)
+    ]
+    computed = [setting for setting in settings if _unknown(setting) and not _entries(setting)]
+    plain = [
+        setting for setting in settings if setting not in computed and setting.option not in HELD
+    ]
     said, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
     said = _modes(_lists(said, last))
     extra = [*doubt.notes, *_computed(computed, plain)]
-    unknown_names = {*doubt.names, *(each.option for each in computed)}
+    unknown_names = {*doubt.names, *(setting.option for setting in computed)}
     kind, open_kind = _kind(last.get("worker_class"))
     kind = "" if "worker_class" in unknown_names else kind
     said, more = _by_kind(said, kind)
@@ -64,7 +68,11 @@ def service_of(config: Config) -> Service:
     said, idle = without(said, _unread(kind))
     refused = _refused_addresses(last, unknown_names)
     if refused:
-        said = {key: each for key, each in said.items() if not key.startswith("certificate")}
+        said = {
+            key: sense_setting
+            for key, sense_setting in said.items()
+            if not key.startswith("certificate")
+        }
         extra.append((written(last["bind"]) if "bind" in last else "bind", refused))
     return Service(
         PROGRAM,
@@ -94,7 +102,7 @@ def _without_doubt(said: dict[str, SenseSetting], names: set[str]) -> dict[str, 
     keys = keys_of(PROGRAM, names)
     if "threads" in keys:
         keys |= {"time-limit"}
-    return {key: each for key, each in said.items() if key not in keys}
+    return {key: sense_setting for key, sense_setting in said.items() if key not in keys}
 
 
 def _refused_addresses(last: Mapping[str, Setting], names: set[str]) -> str:
@@ -134,7 +142,7 @@ def _without_limit(said: dict[str, SenseSetting], kind: str) -> dict[str, SenseS
     limit = said["time-limit"].value.number
     if kind == "sync" and threads == 1 and limit != 0:
         return said
-    return {key: each for key, each in said.items() if key != "time-limit"}
+    return {key: sense_setting for key, sense_setting in said.items() if key != "time-limit"}
 
 
 def _by_kind(
@@ -203,14 +211,14 @@ def _by_default(setting: Setting) -> bool:
 def _lists(said: dict[str, SenseSetting], last: Mapping[str, Setting]) -> dict[str, SenseSetting]:
     """Return the same with the values of lists one by one."""
     found = dict(said)
-    for key, each in said.items():
-        if each.sense.kind == "list":
-            name = next(n for n in each.sense.columns[PROGRAM].names if n in last)
+    for key, sense_setting in said.items():
+        if sense_setting.sense.kind == "list":
+            name = next(n for n in sense_setting.sense.columns[PROGRAM].names if n in last)
             entries = [value for _, value in _entries(last[name]) if value]
             texts = last[name].value.split(",") if last[name].value else []
             entries = entries or [*map(Expression.of, texts)]
             if entries:
-                found[key] = replace(each, values=tuple(entries))
+                found[key] = replace(sense_setting, values=tuple(entries))
             else:  # all of it is computed
                 del found[key]
     return found
@@ -231,13 +239,13 @@ def _addresses(last: Mapping[str, Setting]) -> Iterator[Address]:
         return
     whole = values.of_python(bind.raw)
     texts = _listed(bind)
-    found = (
-        [Expression.of(each) for each in texts] if texts else [whole or Expression.of(bind.value)]
+    expressions = (
+        [Expression.of(text) for text in texts] if texts else [whole or Expression.of(bind.value)]
     )
-    if len(found) == 1 and found[0].text and "," in found[0].text:
-        found = [Expression.of(each.strip()) for each in found[0].text.split(",")]
+    if len(expressions) == 1 and expressions[0].text and "," in expressions[0].text:
+        expressions = [Expression.of(each.strip()) for each in expressions[0].text.split(",")]
     protocol = "uwsgi" if "protocol" in last and last["protocol"].value == "uwsgi" else "http"
-    for value in found:
+    for value in expressions:
         yield of_bind(value, protocol, written(bind), _files(last))
 
 
@@ -256,72 +264,85 @@ def _file(setting: Setting | None) -> str | None:
     return _value(setting).text or ""
 
 
-def special(made: Translation, said: SenseSetting, _column: Spelling) -> bool:
+def special(made: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
     """Write what is more than a line in its file."""
-    write = _SPECIAL.get(said.sense.key)
+    write = _SPECIAL.get(sense_setting.sense.key)
     if write is not None:
-        write(made, said)
+        write(made, sense_setting)
     return write is not None
 
 
-def _time_limit(made: Translation, said: SenseSetting) -> None:
+def _time_limit(made: Translation, sense_setting: SenseSetting) -> None:
     threads, service = made.service.number("threads"), made.service
     if threads == 1 and "greenlets" not in service.senses:
-        made.write(said, "timeout", said.value, "it ends the worker of a request that takes longer")
+        made.write(
+            sense_setting,
+            "timeout",
+            sense_setting.value,
+            "it ends the worker of a request that takes longer",
+        )
     else:
-        by = "uwsgi" if any(each.protocol == "uwsgi" for each in service.addresses) else "proxy"
+        by = (
+            "uwsgi"
+            if any(address.protocol == "uwsgi" for address in service.addresses)
+            else "proxy"
+        )
         made.drop(
-            said,
+            sense_setting,
             "`timeout` ends requests with worker class sync only, and here several are served at "
             f"once. Give nginx {by}_read_timeout: clients get an answer, and the worker goes on",
         )
 
 
-def _umask(made: Translation, said: SenseSetting) -> None:
-    mode = said.value.text
+def _umask(made: Translation, sense_setting: SenseSetting) -> None:
+    mode = sense_setting.value.text
     if mode is None:
-        made.drop(said, "umask, which is what the mode leaves out: compute it of the variable")
+        made.drop(
+            sense_setting, "umask, which is what the mode leaves out: compute it of the variable"
+        )
         return
     mode = mode or "666"
     if re.fullmatch("[0-7]{3,4}", mode):
         value = Expression.of(f"0o{0o777 & ~int(mode, 8):03o}")
-        made.write(said, "umask", value, said.sense.columns[PROGRAM].says)
+        made.write(sense_setting, "umask", value, sense_setting.sense.columns[PROGRAM].says)
     else:
-        made.drop(said, "umask, which is what the mode leaves out: 0o117 for 660")
+        made.drop(sense_setting, "umask, which is what the mode leaves out: 0o117 for 660")
 
 
-def _access_log(made: Translation, said: SenseSetting) -> None:
-    if said.on:
+def _access_log(made: Translation, sense_setting: SenseSetting) -> None:
+    if sense_setting.on:
         file = made.service.senses.get("log-file")
-        made.write(said, "accesslog", file.value if file else Expression.of("-"))
-    elif not said.implied:
-        made.same.append(Note(said.was, "not needed: it is the default"))
+        made.write(sense_setting, "accesslog", file.value if file else Expression.of("-"))
+    elif not sense_setting.implied:
+        made.same.append(Note(sense_setting.was, "not needed: it is the default"))
 
 
-def _header_bytes(made: Translation, said: SenseSetting) -> None:
-    size = said.value.number
+def _header_bytes(made: Translation, sense_setting: SenseSetting) -> None:
+    size = sense_setting.value.number
     if size is not None and size <= 8190:
-        made.changed.append(Note(said.was, "left out: each header may have 8,190 bytes by default"))
+        made.changed.append(
+            Note(sense_setting.was, "left out: each header may have 8,190 bytes by default")
+        )
     else:
-        column = said.sense.columns[PROGRAM]
-        made.write(said, column.names[0], said.value, column.says)
+        column = sense_setting.sense.columns[PROGRAM]
+        made.write(sense_setting, column.names[0], sense_setting.value, column.says)
 
 
-def _greenlets(made: Translation, said: SenseSetting) -> None:
-    kind = SenseSetting(said.sense, (), True, said.was)
+def _greenlets(made: Translation, sense_setting: SenseSetting) -> None:
+    kind = SenseSetting(sense_setting.sense, (), True, sense_setting.was)
     made.write(
         kind, "worker_class", Expression.of("gevent"), "it needs the package gunicorn[gevent]"
     )
-    made.write(said, "worker_connections", said.value)
+    made.write(sense_setting, "worker_connections", sense_setting.value)
 
 
-def _pythonpath(made: Translation, said: SenseSetting) -> None:
-    joined = [part for each in said.values for part in (",", *each.parts)][1:]
-    made.write(said, "pythonpath", Expression(tuple(joined)))
+def _pythonpath(made: Translation, sense_setting: SenseSetting) -> None:
+    joined = [part for value in sense_setting.values for part in (",", *value.parts)][1:]
+    made.write(sense_setting, "pythonpath", Expression(tuple(joined)))
 
 
-def _environment(made: Translation, said: SenseSetting) -> None:
-    made.write_variables(said, "raw_env", "it does not start")
+def _environment(made: Translation, sense_setting: SenseSetting) -> None:
+    made.write_variables(sense_setting, "raw_env", "it does not start")
 
 
 _SPECIAL = {

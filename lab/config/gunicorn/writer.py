@@ -40,7 +40,7 @@ def cpus():
 
 def spoken(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
     """Return the addresses of one protocol, as it speaks one at all of them."""
-    return tuple(each for each in addresses if each.protocol == "uwsgi") or addresses
+    return tuple(address for address in addresses if address.protocol == "uwsgi") or addresses
 
 
 def files(made: Translation, name: str) -> Files:
@@ -60,8 +60,8 @@ def text_of(made: Translation) -> str:
 def _blocks(made: Translation) -> Iterator[str]:
     service = made.service
     if addresses := spoken(service.addresses):
-        bound = [bind_of(each) for each in addresses]
-        was = "\n".join(python_comment(each.was) for each in addresses)
+        bound = [bind_of(address) for address in addresses]
+        was = "\n".join(python_comment(address.was) for address in addresses)
         yield f"\n{was}\nbind = {bound[0] if len(bound) == 1 else '[' + ', '.join(bound) + ']'}\n"
         if addresses[0].protocol == "uwsgi":
             yield 'protocol = "uwsgi"\n'
@@ -72,7 +72,7 @@ def _blocks(made: Translation) -> Iterator[str]:
         says = f"{python_comment(line.says)}\n" if line.says else ""
         yield f"\n{python_comment(line.was)}\n{says}{line.option} = {_python(line)}\n"
     if (env := service.senses.get("environment")) is not None:
-        listed = "".join(f"    {as_python(each, number=False)},\n" for each in env.values)
+        listed = "".join(f"    {as_python(value, number=False)},\n" for value in env.values)
         yield f"\n{python_comment(env.was)}\nraw_env = [\n{listed}]\n"
 
 

@@ -64,8 +64,8 @@ def _acting(config: Config) -> Iterator[str]:
 
 def _written(config: Config) -> Iterator[tuple[str, str]]:
     """Yield each option that counts, as it counts, and each that is written anywhere."""
-    for each in config.settings:
-        yield each.option, each.value
+    for setting in config.settings:
+        yield setting.option, setting.value
     for line in config.ini_lines:
         if not (line.is_header or line.is_comment):
             yield line.option, line.text.partition("=")[2].strip()

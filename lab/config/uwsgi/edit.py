@@ -43,9 +43,9 @@ def values(config: Config) -> Values:
     del found[""]  # whether there is a master follows from the others
     entries = config.table.entries
     # uWSGI passes over what is no option; a step may be about it all the same.
-    for each in config.settings:
-        if each.option not in entries:
-            found[each.option] = [each.value or each.raw]
+    for setting in config.settings:
+        if setting.option not in entries:
+            found[setting.option] = [setting.value or setting.raw]
     off = [name for name, each in found.items() if each == [False] and entries[name].setter == ON]
     for name in off:
         del found[name]
@@ -58,11 +58,11 @@ def wanted(config: Config, step: Step) -> Values:
     of, name = values(config), config.table.canonical(step.option)
     match step:
         case Put(option, value):
-            kept = [each.value for each in _others(config, step)]
+            kept = [setting.value for setting in _others(config, step)]
             new = values(_alone(config, option, *kept, value))
             return {key: each for key, each in of.items() if key != name} | new
         case Rename(_, to) if name in of:
-            renamed = values(_alone(config, to, *(each.value for each in config.all(name))))
+            renamed = values(_alone(config, to, *(setting.value for setting in config.all(name))))
             del of[name]
             other = config.table.canonical(to)
             there = of.get(other, []) if config.table.repeats(to) else []
@@ -89,8 +89,8 @@ def ways(config: Config, step: Step, says: Sequence[str]) -> Ways:
 
 def asleep(config: Config, step: Step) -> bool:
     """Return whether an option that is to go stands in a condition, and may be read elsewhere."""
-    here = (each for each in _lines(config, step.option) if each.spot.file == config.file)
-    return not isinstance(step, Put) and any(each.inside for each in here)
+    here = (line for line in _lines(config, step.option) if line.spot.file == config.file)
+    return not isinstance(step, Put) and any(line.inside for line in here)
 
 
 def _put(config: Config, step: Put, comments: list[str]) -> Ways:
@@ -98,7 +98,7 @@ def _put(config: Config, step: Put, comments: list[str]) -> Ways:
         raise by_hand(config, step, "a value has one line")
     there = _set_today(config, step)
     repeats = config.table.repeats(step.option)
-    conditional = [each for each in _lines(config, step.option) if each.inside]
+    conditional = [line for line in _lines(config, step.option) if line.inside]
     last = there[-1] if there else None
     if repeats and len(there) > 1 and step.option in SOCKETS:
         raise by_hand(config, step, f"there are {len(there)} of them", last.spot if last else None)
@@ -111,7 +111,7 @@ def _put(config: Config, step: Put, comments: list[str]) -> Ways:
         why = f"uWSGI adds up what is written, and it is written as {last.written}"
         raise by_hand(config, step, why, last.spot)
     beaten = [change.overrides(last)] if last else []
-    beaten += [f"overrides {each.spot.file.name}:{each.spot.line}" for each in conditional[-1:]]
+    beaten += [f"overrides {line.spot.file.name}:{line.spot.line}" for line in conditional[-1:]]
     option = last.option if last else step.option
     lines = [f"{option} = {step.value.replace('%', '%%')}"]
     said = [*comments, *(_comment(each) for each in dict.fromkeys(beaten))]
@@ -122,18 +122,18 @@ def _put(config: Config, step: Put, comments: list[str]) -> Ways:
 
 def _taken(config: Config, step: Rename | Drop, comments: list[str]) -> Ways:
     """Yield how an option is renamed or taken out, in each line that has it."""
-    lines = [each for each in _lines(config, step.option) if each.spot.file == config.file]
-    found = {each.spot.line for each in lines}
+    lines = [line for line in _lines(config, step.option) if line.spot.file == config.file]
+    found = {line.spot.line for line in lines}
     elsewhere = [
-        each
-        for each in config.all(step.option)
-        if each.spot.file != config.file or each.spot.line not in found
+        setting
+        for setting in config.all(step.option)
+        if setting.spot.file != config.file or setting.spot.line not in found
     ]
     new: dict[int, list[str]] = {}
-    for each in lines:
-        text = config.line(each.spot)
-        to = in_line(text, each.spot.column, each.option, _to(step))
-        new[each.spot.line] = [] if isinstance(step, Drop) or to is None else [to]
+    for line in lines:
+        text = config.line(line.spot)
+        to = in_line(text, line.spot.column, line.option, _to(step))
+        new[line.spot.line] = [] if isinstance(step, Drop) or to is None else [to]
     if new:
         first = min(new)
         new[first] = [*comments, *new[first]]
@@ -154,19 +154,19 @@ def _to(step: Rename | Drop) -> str:
 
 def _set_today(config: Config, step: Put) -> list[Setting]:
     """Return what sets an option today; of one that collects, what has the same key."""
-    found = config.all(step.option)
+    settings = config.all(step.option)
     if not config.table.repeats(step.option):
-        return found
+        return settings
     key = _key(step.option, step.value)
-    return [each for each in found if _key(each.option, each.value) == key]
+    return [setting for setting in settings if _key(setting.option, setting.value) == key]
 
 
 def _others(config: Config, step: Put) -> list[Setting]:
     """Return what an option that collects has besides."""
     if not config.table.repeats(step.option):
         return []
-    there = {id(each) for each in _set_today(config, step)[-1:]}
-    return [each for each in config.all(step.option) if id(each) not in there]
+    there = {id(setting) for setting in _set_today(config, step)[-1:]}
+    return [setting for setting in config.all(step.option) if id(setting) not in there]
 
 
 def _key(option: str, value: str) -> str:
@@ -178,10 +178,10 @@ def _lines(config: Config, option: str) -> list[Line]:
     """Return the lines that have an option in any spelling, those of conditions, too."""
     name, section = config.table.canonical(option), _section(config)
     return [
-        each
-        for each in config.option_lines
-        if config.table.canonical(each.option) == name
-        and (each.spot.file != config.file or each.section == section)
+        line
+        for line in config.option_lines
+        if config.table.canonical(line.option) == name
+        and (line.spot.file != config.file or line.section == section)
     ]
 
 
@@ -192,14 +192,14 @@ def _section(config: Config) -> str:
 def _behind(lines: Iterable[Line], setting: Setting) -> bool:
     """Return whether one of the lines is read after a setting, or may be."""
     spot = setting.spot
-    return any(each.spot.file != spot.file or each.spot.line > spot.line for each in lines)
+    return any(line.spot.file != spot.file or line.spot.line > spot.line for line in lines)
 
 
 def _is_plain(config: Config, setting: Setting) -> bool:
     """Return whether a line says it and nothing else decides it."""
     if setting.spot.file != config.file or not setting.column or setting.loop:
         return False
-    inside = (each.spot.line for each in config.option_lines if each.inside)
+    inside = (line.spot.line for line in config.option_lines if line.inside)
     written = config.line(setting.spot).partition("=")[0].strip(reader.BLANKS)
     named = written == setting.option
     made = re.search(r"[$@]\(|%", setting.raw.replace("%%", ""))  # of something else
@@ -221,8 +221,8 @@ def _with_value(config: Config, line: str, setting: Setting, value: str) -> str 
 def _at_the_end(config: Config, lines: Sequence[str]) -> list[Edit]:
     """Return the edits that add lines below the last option of the section."""
     section = _section(config)
-    own = (each for each in config.ini_lines if each.spot.file == config.file)
-    found = [each.spot.line for each in own if each.section == section and not each.is_comment]
+    own = (line for line in config.ini_lines if line.spot.file == config.file)
+    found = [line.spot.line for line in own if line.section == section and not line.is_comment]
     last = max(found, default=config.top.line)
     anchor = config.line(Spot(config.file, last, 1))
     return rewritten(config, {last: [anchor, *lines]})

@@ -319,8 +319,8 @@ def options(
     Raises:
         FormError: It is no UTF-8, or not of its form.
     """
-    if found := re.search("[\ud800-\udfff]", text):
-        line = text.count("\n", 0, found.start()) + 1
+    if match := re.search("[\ud800-\udfff]", text):
+        line = text.count("\n", 0, match.start()) + 1
         raise FormError("is not UTF-8: save it as UTF-8", line)
     try:
         return tuple(map(_whole, reader(text, section))), ""

@@ -46,8 +46,10 @@ def mounted(
         return said, []
     *others, mount = config.all("mount")
     path = mount.value.partition("=")[0]
-    lost = [(written(each), "another application: start a server of its own") for each in others]
-    kept = {key: each for key, each in said.items() if key != "prefix"}
+    lost = [
+        (written(setting), "another application: start a server of its own") for setting in others
+    ]
+    kept = {key: sense_setting for key, sense_setting in said.items() if key != "prefix"}
     if config.last("module", "wsgi", *FILES):
         lost.append((written(mount), "is not carried over: module names the application"))
     elif path.startswith("/"):

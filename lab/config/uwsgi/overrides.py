@@ -72,33 +72,35 @@ def as_told(options: Options, runtime: Runtime) -> tuple[list[tuple[str, str]], 
     >>> options, str(*altered)
     ([('threads', '2')], 'uid = www-data (--drop)')
     """
-    told = Otherwise.of(runtime, options)
+    otherwise = Otherwise.of(runtime, options)
     kept, altered = [], list(_of_environment(runtime))
     for option, value in options:
-        if (change := told.altered(option, value)) is None:
+        if (change := otherwise.altered(option, value)) is None:
             kept.append((option, value))
             continue
         altered.append(change)
         if change.became is not None:
             kept.append((option, change.became))
-    if told.added:
-        kept.append(("chdir", told.added))
-        altered.append(Alteration("chdir", "", told.added, "--chdir"))
+    if otherwise.added:
+        kept.append(("chdir", otherwise.added))
+        altered.append(Alteration("chdir", "", otherwise.added, "--chdir"))
     return kept, altered
 
 
 def told_config(config: Config, runtime: Runtime) -> Config:
     """Return the same of a configuration with its places."""
-    told = Otherwise.of(runtime, [(each.option, each.value) for each in config.settings])
+    otherwise = Otherwise.of(
+        runtime, [(setting.option, setting.value) for setting in config.settings]
+    )
     settings = list[Setting]()
-    for each in config.settings:
-        change = told.altered(each.option, each.value)
+    for setting in config.settings:
+        change = otherwise.altered(setting.option, setting.value)
         if change is None:
-            settings.append(each)
+            settings.append(setting)
         elif change.became is not None:
-            settings.append(replace(each, value=change.became))
-    if told.added:
-        settings.append(Setting("chdir", told.added, config.top, told.added))
+            settings.append(replace(setting, value=change.became))
+    if otherwise.added:
+        settings.append(Setting("chdir", otherwise.added, config.top, otherwise.added))
     return replace(config, settings=tuple(settings))
 
 

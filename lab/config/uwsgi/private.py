@@ -146,7 +146,7 @@ def private(
         copy.take(number, option, value)
     if copy.asked is None:
         copy.add("http-socket", "{host}:{port}", "it names no address")
-    left_out = [each.option for each in copy.altered if each.became is None]
+    left_out = [alteration.option for alteration in copy.altered if alteration.became is None]
     if not is_on(dict(options), "master") and any(map(uwsgi_options().implies_master, left_out)):
         copy.add("master", "true", "what is left out switched it on")
     return tuple(copy.options), tuple(copy.altered)
@@ -328,7 +328,7 @@ class _Copy:
 def _may_stay(option: str) -> bool:
     """Return whether an option that a trial has a place of its own for may keep the user's."""
     return option == "cache2" or any(
-        each.fullmatch(option) for each in (STATS, FILES, FOLDERS, LOGGERS)
+        pattern.fullmatch(option) for pattern in (STATS, FILES, FOLDERS, LOGGERS)
     )
 
 

@@ -77,7 +77,7 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
     return Config(
         server="uWSGI",
         file=path,
-        settings=tuple(each.setting() for each in reading.exported),
+        settings=tuple(option_state.setting() for option_state in reading.exported),
         texts=reading.texts,
         known=known,
         table=reading.table,
@@ -203,9 +203,9 @@ class Reader:
         self._replace("$", self._environ)
         self._replace("@", self._content)
         self._replace("%", self._placeholder)
-        for each in self.exported:  # which grows
-            if each.name == "inherit":
-                self._include(each)
+        for option_state in self.exported:  # which grows
+            if option_state.name == "inherit":
+                self._include(option_state)
                 self._depth += 1  # one follows the other: deep enough, it is a circle
 
     def _lines(self, path: Path, text: str, wanted: str) -> bool:
@@ -232,7 +232,7 @@ class Reader:
         """Take the options of a file that is no ini, and return whether there are any."""
         lines = list(logical_lines(as_bytes(text), self._magic))
         try:
-            found, doubt = formats.options(
+            pairs, doubt = formats.options(
                 "\n".join(as_text(line) for _, line in lines), wanted, form
             )
         except formats.FormError as error:
@@ -244,12 +244,12 @@ class Reader:
         if doubt:
             self.guess(doubt)
         written = text.split("\n")
-        for each in found:
-            number = lines[min(each.line, len(lines)) - 1][0]  # XML ends lines by CR, too
-            column = written[number - 1].find(each.name) + 1 or 1
-            place = Setting(each.name, "", Spot(path, number, column), each.value)
-            self._take(as_bytes(each.name), as_bytes(each.value), place)
-        return bool(found)
+        for pair in pairs:
+            number = lines[min(pair.line, len(lines)) - 1][0]  # XML ends lines by CR, too
+            column = written[number - 1].find(pair.name) + 1 or 1
+            place = Setting(pair.name, "", Spot(path, number, column), pair.value)
+            self._take(as_bytes(pair.name), as_bytes(pair.value), place)
+        return bool(pairs)
 
     def _take(self, name: str, value: str, written: Setting) -> None:
         """Export an option, or what the open condition or loop makes of it."""
@@ -336,12 +336,14 @@ class Reader:
         self.guesses = self.guesses or why
 
     def _replace(self, symbol: str, meaning: Callable[[str], str | None]) -> None:
-        for each in self.exported:
-            if not each.done and symbol in each.value:
-                value = replaced(each.value, symbol, meaning, self._budget)
+        for option_state in self.exported:
+            if not option_state.done and symbol in option_state.value:
+                value = replaced(option_state.value, symbol, meaning, self._budget)
                 if value is None:
-                    self.guess(f"{as_text(each.name)} contains itself, and uWSGI does not end")
-                each.value = value or ""
+                    self.guess(
+                        f"{as_text(option_state.name)} contains itself, and uWSGI does not end"
+                    )
+                option_state.value = value or ""
 
     def _environ(self, name: str) -> str | None:
         self.variables.add(as_text(name))
@@ -349,8 +351,8 @@ class Reader:
         return None if value is None else as_bytes(value)
 
     def _first(self, name: str) -> str | None:
-        found = self._named.get(name)
-        return None if found is None else found.value
+        option_state = self._named.get(name)
+        return None if option_state is None else option_state.value
 
     def _content(self, name: str) -> str | None:
         if "://" in name or self.known.confined:

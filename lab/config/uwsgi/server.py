@@ -121,7 +121,7 @@ class Uwsgi(Server):
     def fixed(self, profile: Profile, quantity: str) -> str | None:
         """Return which option of an ini does not go with such a number, and why."""
         read, (_, other, why) = self.settings(profile), NUMBERS[quantity]
-        names = (each for each in read.options if other.fullmatch(each) and read.sets(each))
+        names = (option for option in read.options if other.fullmatch(option) and read.sets(option))
         found = next(names, None)
         return found and f"has {found} = {read.options[found]}, {why}: leave it out in a copy"
 
@@ -137,11 +137,11 @@ class Uwsgi(Server):
 
     def with_options(self, options: Options, quantity: str, number: int) -> Options:
         """Return an ini's options with so many of a quantity."""
-        told = [Put(NUMBERS[quantity][0], str(number))]
+        puts = [Put(NUMBERS[quantity][0], str(number))]
         if quantity == "threads":
             # uWSGI switches it on from two threads on; with one it would be another difference.
-            told.append(Put("enable-threads", "true"))
-        return _stepped(options, told)
+            puts.append(Put("enable-threads", "true"))
+        return _stepped(options, puts)
 
     def with_number(self, words: Sequence[str], quantity: str, number: int) -> Sequence[str]:
         """Return the words of its command with the number at their end, where it wins."""
@@ -197,8 +197,8 @@ def _after(options: Options, step: Step) -> Options:
 
 def _are_numbers(written: Config, *names: str) -> bool:
     """Return whether these options are written as numbers, as far as they are written."""
-    found = (written.last(name) for name in names)
-    return all(each.value.isdecimal() for each in found if each is not None)
+    settings = (written.last(name) for name in names)
+    return all(setting.value.isdecimal() for setting in settings if setting is not None)
 
 
 def _named(words: Iterable[str]) -> Iterator[str]:

@@ -80,10 +80,10 @@ class OptionTable:
         """Name -> the first name of the same option, in the order of the source."""
         first: dict[tuple[str, str], str] = {}
         return {
-            each.name: first.setdefault((each.setter, each.data), each.name)
-            if each.data.startswith("&")
-            else each.name
-            for each in self.entries.values()
+            entry.name: first.setdefault((entry.setter, entry.data), entry.name)
+            if entry.data.startswith("&")
+            else entry.name
+            for entry in self.entries.values()
         }
 
     @cached_property

@@ -75,9 +75,11 @@ def service_of(config: Config) -> Service:
         lambda each: _value(each, config),
         lambda each: each.value.lower() not in OFF,
     )
-    rest = [each for each in rest if each.option not in {"protocol", *_placeholders(config)}]
-    idle = tuple(written(each) for each in rest if each.option not in table.entries)
-    rest = [each for each in rest if each.option in table.entries]
+    rest = [
+        setting for setting in rest if setting.option not in {"protocol", *_placeholders(config)}
+    ]
+    idle = tuple(written(setting) for setting in rest if setting.option not in table.entries)
+    rest = [setting for setting in rest if setting.option in table.entries]
     gone, unknown = sorted_out(PROGRAM, rest)
     addresses = tuple(_addresses(config))
     said |= _tls(addresses) | _beside(config, said)
@@ -105,20 +107,20 @@ def service_of(config: Config) -> Service:
 def _plain(config: Config) -> list[Setting]:
     """Return the options that are no address, no application and no logic."""
     table = config.table
-    sockets = {id(each) for each in config.sockets()}
+    sockets = {id(socket) for socket in config.sockets()}
     return [
-        each
-        for each in config.settings
-        if id(each) not in sockets and table.canonical(each.option) not in HELD
-        if each.option not in HELD and not LOGIC.fullmatch(each.option)
-        if each.option in table.entries or each.option not in config.named
+        setting
+        for setting in config.settings
+        if id(setting) not in sockets and table.canonical(setting.option) not in HELD
+        if setting.option not in HELD and not LOGIC.fullmatch(setting.option)
+        if setting.option in table.entries or setting.option not in config.named
     ]
 
 
 def _placeholders(config: Config) -> set[str]:
     """Return the names that stand for a text, and are no options."""
     sets = config.all("set", "set-placeholder", "set-ph")
-    return {each.value.partition("=")[0].strip() for each in sets}
+    return {setting.value.partition("=")[0].strip() for setting in sets}
 
 
 def _stopping(setting: Setting) -> Setting:
@@ -139,26 +141,34 @@ def _adjusted(said: dict[str, SenseSetting], config: Config) -> dict[str, SenseS
     if keep is not None and keep.value.text == "1":
         idle = _value(router, config) if router else Expression.of(ROUTER_TIME)
         said = said | {"keepalive": replace(keep, values=(idle,))}
-    off = {key for key, each in said.items() if each.values and each.sense.kind != "list"}
-    return {key: each for key, each in said.items() if key not in off or each.value.text != "0"}
+    off = {
+        key
+        for key, sense_setting in said.items()
+        if sense_setting.values and sense_setting.sense.kind != "list"
+    }
+    return {
+        key: sense_setting
+        for key, sense_setting in said.items()
+        if key not in off or sense_setting.value.text != "0"
+    }
 
 
 def _tls(addresses: Sequence[Address]) -> dict[str, SenseSetting]:
     """Return certificate and key, which stand in the address."""
-    for each in addresses:
-        if each.tls is not None:
+    for address in addresses:
+        if address.tls is not None:
             keys = ("certificate", "certificate-key")
             return {
-                key: SenseSetting(senses()[key], (Expression.of(file),), True, each.was)
-                for key, file in zip(keys, each.tls, strict=True)
+                key: SenseSetting(senses()[key], (Expression.of(file),), True, address.was)
+                for key, file in zip(keys, address.tls, strict=True)
             }
     return {}
 
 
 def _addresses(config: Config) -> Iterator[Address]:
     for kind, protocol in PROTOCOLS.items():
-        for each in config.sockets(kind):
-            yield _address(each, protocol, config)
+        for socket in config.sockets(kind):
+            yield _address(socket, protocol, config)
 
 
 def _address(setting: Setting, protocol: str, config: Config) -> Address:
@@ -188,8 +198,8 @@ def _address(setting: Setting, protocol: str, config: Config) -> Address:
 
 def _has_port(value: Expression) -> bool:
     """Return whether a value with a variable is host:port."""
-    return any(isinstance(each, str) and ":" in each for each in value.parts) and not any(
-        isinstance(each, str) and "/" in each for each in value.parts
+    return any(isinstance(part, str) and ":" in part for part in value.parts) and not any(
+        isinstance(part, str) and "/" in part for part in value.parts
     )
 
 
@@ -226,61 +236,69 @@ def _unread(config: Config) -> Iterator[tuple[str, str]]:
 
 def _open(config: Config) -> Iterator[str]:
     """Yield the conditions that were decided here."""
-    yield from (written(each) for each in config.settings if each.option.startswith("if-"))
+    yield from (written(setting) for setting in config.settings if setting.option.startswith("if-"))
 
 
-def special(made: Translation, said: SenseSetting, column: Spelling) -> bool:
+def special(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
     """Write what is more than a line in an ini."""
-    if write := _SPECIAL.get(said.sense.key):
-        write(made, said)
+    if write := _SPECIAL.get(sense_setting.sense.key):
+        write(made, sense_setting)
         return True
-    cpus = [part for each in said.values for part in each.parts if isinstance(part, Cpus)]
+    cpus = [
+        part for value in sense_setting.values for part in value.parts if isinstance(part, Cpus)
+    ]
     if cpus and column.names:
-        both = any(each.plus and each.times != 1 for each in cpus)
+        both = any(cpus.plus and cpus.times != 1 for cpus in cpus)
         left = f", and an ini that multiplies adds nothing: + {cpus[0].plus} is left out" * both
-        made.write(said, column.names[0], said.value, f"{HOST}{left}")
+        made.write(sense_setting, column.names[0], sense_setting.value, f"{HOST}{left}")
         return True
     return False
 
 
-def _closes(made: Translation, said: SenseSetting) -> None:
-    made.drop(said, "http-socket closes each connection after its reply")
+def _closes(made: Translation, sense_setting: SenseSetting) -> None:
+    made.drop(sense_setting, "http-socket closes each connection after its reply")
 
 
-def _stop(made: Translation, said: SenseSetting) -> None:
+def _stop(made: Translation, sense_setting: SenseSetting) -> None:
     says = "SIGTERM lets requests that are under way end; die-on-term would drop them"
-    made.write(said, "hook-master-start", Expression.of(GRACEFUL), says)
+    made.write(sense_setting, "hook-master-start", Expression.of(GRACEFUL), says)
 
 
-def _header_bytes(made: Translation, said: SenseSetting) -> None:
+def _header_bytes(made: Translation, sense_setting: SenseSetting) -> None:
     """Write room for all headers: a bound of each of them would be less for all together."""
-    column = said.sense.columns[PROGRAM]
-    made.write(said, column.names[0], said.value.within(ROOM, column.most), column.says)
+    column = sense_setting.sense.columns[PROGRAM]
+    made.write(
+        sense_setting, column.names[0], sense_setting.value.within(ROOM, column.most), column.says
+    )
 
 
-def _greenlets(made: Translation, said: SenseSetting) -> None:
-    made.write(said, "gevent", said.value, "it needs a uWSGI that is built with gevent")
-    made.write(SenseSetting(said.sense, (), True, said.was), "gevent-monkey-patch")
+def _greenlets(made: Translation, sense_setting: SenseSetting) -> None:
+    made.write(
+        sense_setting, "gevent", sense_setting.value, "it needs a uWSGI that is built with gevent"
+    )
+    made.write(
+        SenseSetting(sense_setting.sense, (), True, sense_setting.was), "gevent-monkey-patch"
+    )
 
 
-def _reload(made: Translation, said: SenseSetting) -> None:
+def _reload(made: Translation, sense_setting: SenseSetting) -> None:
     """Write the number of seconds between two looks: of a yes it would be 0."""
-    if said.on:
+    if sense_setting.on:
         says = "a thread of each worker looks at all files of all modules"
-        made.write(said, "py-autoreload", Expression.of("1"), says)
+        made.write(sense_setting, "py-autoreload", Expression.of("1"), says)
 
 
-def _prefix(made: Translation, said: SenseSetting) -> None:
+def _prefix(made: Translation, sense_setting: SenseSetting) -> None:
     """Write the path with the application that is below it, which stands in no other line."""
     application = made.service.application
     if application is None:
-        made.drop(said, "mount = /PATH=MODULE:CALLABLE")
+        made.drop(sense_setting, "mount = /PATH=MODULE:CALLABLE")
         return
-    if "=" in str(said.value):
-        made.drop(said, "mount ends a path at its =: name another one")
+    if "=" in str(sense_setting.value):
+        made.drop(sense_setting, "mount ends a path at its =: name another one")
         return
-    below = Expression((*said.value.parts, f"={application}"))
-    made.write(said, "mount", below, said.sense.columns[PROGRAM].says)
+    below = Expression((*sense_setting.value.parts, f"={application}"))
+    made.write(sense_setting, "mount", below, sense_setting.sense.columns[PROGRAM].says)
 
 
 def _nothing(_made: Translation, _said: SenseSetting) -> None:
@@ -325,7 +343,7 @@ def added(made: Translation) -> None:
         says = "its default, 4,096 for all headers together, would close requests that were served"
         room = OptionLine("buffer-size", Expression.of(str(ROOM)), "room for headers", says)
         made.lines.append(room)
-    if any(each.protocol == "http" for each in made.service.addresses):
+    if any(address.protocol == "http" for address in made.service.addresses):
         says = "it closes each connection, and a client that is not told would use it again"
         close = Expression.of("Connection: close")
         made.lines.append(OptionLine("add-header", close, "connections were kept", says))

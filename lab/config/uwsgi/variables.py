@@ -84,15 +84,15 @@ def logical_lines(text: str, magic: Mapping[str, str]) -> Iterator[tuple[int, st
     parts: list[str] = []
     begins = number = 1
     at = 0
-    for found in re.finditer(r"%(?s:.)?|\n", text):
-        parts.append(text[at : found.start()])
-        at = found.end()
-        number += found[0].endswith("\n")
-        if found[0] == "\n":
+    for match in re.finditer(r"%(?s:.)?|\n", text):
+        parts.append(text[at : match.start()])
+        at = match.end()
+        number += match[0].endswith("\n")
+        if match[0] == "\n":
             yield begins, "".join(parts)
             parts, begins = [], number
         else:
-            parts.append(magic.get(found[0][1:], ""))
+            parts.append(magic.get(match[0][1:], ""))
     yield begins, "".join((*parts, text[at:]))
 
 
@@ -130,12 +130,12 @@ def replaced(
 def _closing(value: str, at: int, budget: Budget) -> int | None:
     """Return where the bracket closes that was opened before *at*."""
     depth = 0
-    for number, found in enumerate(_BRACKETS.finditer(value, at, at + LONGEST)):
-        if found[0] == "(":
+    for number, match in enumerate(_BRACKETS.finditer(value, at, at + LONGEST)):
+        if match[0] == "(":
             depth += 1
         elif depth == 0:
             budget.spend(brackets=number)
-            return found.start()
+            return match.start()
         else:
             depth -= 1
     budget.spend(brackets=value.count("(", at, at + LONGEST) + 1)

@@ -249,8 +249,8 @@ def ini_lines(option: str, value: Expression) -> list[str]:
     ['if-env = N', 'workers = %(_)', 'endif =']
     """
     _check(refused_by_ini(value))
-    found = (part for part in value.parts if isinstance(part, Variable) and part.default)
-    variable = next(found, None)
+    variables = (part for part in value.parts if isinstance(part, Variable) and part.default)
+    variable = next(variables, None)
     if variable is None:
         return [f"{option} = {''.join(_as_ini(part) for part in value.parts)}"]
 

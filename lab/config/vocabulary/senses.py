@@ -160,7 +160,7 @@ def gone() -> tuple[Gone, ...]:
         Gone(
             key,
             {
-                program: re.compile("|".join(f"(?:{each})" for each in patterns))
+                program: re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
                 for program, patterns in _columns("gone", key).items()
             },
             said["instead"],

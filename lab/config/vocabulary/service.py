@@ -133,13 +133,13 @@ class Service:
 
     def number(self, key: str) -> int | None:
         """Return the number that is said of a sense; None where none is, or a variable."""
-        said = self.senses.get(key)
-        return said.value.number if said and said.values else None
+        sense_setting = self.senses.get(key)
+        return sense_setting.value.number if sense_setting and sense_setting.values else None
 
     def is_on(self, key: str) -> bool:
         """Return whether a switch is on."""
-        said = self.senses.get(key)
-        return said is not None and said.on
+        sense_setting = self.senses.get(key)
+        return sense_setting is not None and sense_setting.on
 
 
 Read = Callable[[Setting], Expression]
@@ -193,25 +193,25 @@ def collected(
     options = {known(name): sense for name, sense in options.items()} | dict(options)
     found: dict[str, list[Setting]] = {}
     rest: list[Setting] = []
-    for each in settings:
-        sense = options.get(each.option) or options.get(known(each.option))
+    for setting in settings:
+        sense = options.get(setting.option) or options.get(known(setting.option))
         if sense is None:
-            rest.append(each)
+            rest.append(setting)
         else:
-            found.setdefault(sense.key, []).append(each)
+            found.setdefault(sense.key, []).append(setting)
 
-    def said(sense: Sense, own: list[Setting]) -> SenseSetting:
-        column, last = sense.columns[program], own[-1]
-        was = one_line(", ".join(dict.fromkeys(map(written, own))))
+    def said(sense: Sense, settings: list[Setting]) -> SenseSetting:
+        column, last = sense.columns[program], settings[-1]
+        was = one_line(", ".join(dict.fromkeys(map(written, settings))))
         if sense.kind == "switch":
             opposite = known(last.option) in map(known, column.opposite)
             return SenseSetting(sense, (), is_on(last) != opposite, was)
-        values = tuple(map(value_of, own if sense.kind == "list" else own[-1:]))
+        values = tuple(map(value_of, settings if sense.kind == "list" else settings[-1:]))
         if column.unit == "ms":
-            values = tuple(each.in_seconds for each in values)
+            values = tuple(value.in_seconds for value in values)
         return SenseSetting(sense, values, True, was)
 
-    return {key: said(senses()[key], own) for key, own in found.items()}, rest
+    return {key: said(senses()[key], settings) for key, settings in found.items()}, rest
 
 
 def written(setting: Setting) -> str:
@@ -250,7 +250,7 @@ def without(
     said: Mapping[str, SenseSetting], keys: Collection[str]
 ) -> tuple[dict[str, SenseSetting], Idle]:
     """Return what is said of other senses, and what is written of *keys*, which has no effect."""
-    kept = {key: each for key, each in said.items() if key not in keys}
+    kept = {key: sense_setting for key, sense_setting in said.items() if key not in keys}
     return kept, tuple(said[key].was for key in keys if key in said and not said[key].implied)
 
 
@@ -260,12 +260,12 @@ def sorted_out(
     """Return of what has no sense that of which the way out is known, and the others."""
     found: list[tuple[str, Gone]] = []
     unknown: list[str] = []
-    for each in rest:
-        known = gone_of(program, each.option)
+    for setting in rest:
+        known = gone_of(program, setting.option)
         if known is None:
-            unknown.append(written(each))
+            unknown.append(written(setting))
         else:
-            found.append((written(each), known))
+            found.append((written(setting), known))
     return tuple(dict.fromkeys(found)), tuple(dict.fromkeys(unknown))
 
 
@@ -276,12 +276,12 @@ def split_address(value: Expression) -> tuple[Expression, Expression]:
     >>> [each.text for each in split_address(Expression.of(":80"))]
     ['', '80']
     """
-    marks = [each if isinstance(each, str) else f"\0{at}\0" for at, each in enumerate(value.parts)]
+    marks = [part if isinstance(part, str) else f"\0{at}\0" for at, part in enumerate(value.parts)]
     host, _, port = "".join(marks).rpartition(":")
     return _back(host, value), _back(port, value)
 
 
 def _back(text: str, value: Expression) -> Expression:
     pieces = re.split("\0(\\d+)\0", text)
-    parts = [value.parts[int(each)] if at % 2 else each for at, each in enumerate(pieces)]
-    return Expression(tuple(each for each in parts if each != "")) if text else Expression.of("")
+    parts = [value.parts[int(piece)] if at % 2 else piece for at, piece in enumerate(pieces)]
+    return Expression(tuple(part for part in parts if part != "")) if text else Expression.of("")

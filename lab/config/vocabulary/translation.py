@@ -98,32 +98,43 @@ class Translation:
     hidden: list[Note] = field(default_factory=list)
 
     def write(
-        self, said: SenseSetting, option: str, value: Expression | None = None, says: str = ""
+        self,
+        sense_setting: SenseSetting,
+        option: str,
+        value: Expression | None = None,
+        says: str = "",
     ) -> None:
         """Add an option, and to the list what becomes of what was said."""
-        self.lines.append(OptionLine(option, value, said.was, says, said.sense.is_number))
+        self.lines.append(
+            OptionLine(option, value, sense_setting.was, says, sense_setting.sense.is_number)
+        )
         shown = self.words.form.format(option, self.words.yes if value is None else value).strip()
-        if said.implied:
+        if sense_setting.implied:
             return  # what nobody wrote is no change of theirs: it is told beside the line
         if says:
-            self.changed.append(Note(said.was, f"{shown}: {says}"))
+            self.changed.append(Note(sense_setting.was, f"{shown}: {says}"))
         else:
-            self.same.append(Note(said.was, shown))
+            self.same.append(Note(sense_setting.was, shown))
 
-    def write_variables(self, said: SenseSetting, where: str, unset: str) -> None:
+    def write_variables(self, sense_setting: SenseSetting, where: str, unset: str) -> None:
         """Add to the lists where variables are set, and what it is without one that they read."""
-        for value in said.values:
+        for value in sense_setting.values:
             names = sorted(environment.reads(value))
             if self.service.program == "uwsgi" and names:
                 texts = ", ".join(f"$({name})" for name in names)
                 says = f"{where}: without {', '.join(names)} {unset}; uWSGI kept the text {texts}"
-                self.changed.append(Note(said.entry(value), says))
+                self.changed.append(Note(sense_setting.entry(value), says))
             else:
-                self.same.append(Note(said.entry(value), where))
+                self.same.append(Note(sense_setting.entry(value), where))
 
-    def drop(self, said: SenseSetting, why: str) -> None:
+    def drop(self, sense_setting: SenseSetting, why: str) -> None:
         """Add to the list what cannot be carried over."""
-        self.lost.append(Note(said.was, why if said.implied else f"{said.sense.means}: {why}"))
+        self.lost.append(
+            Note(
+                sense_setting.was,
+                why if sense_setting.implied else f"{sense_setting.sense.means}: {why}",
+            )
+        )
 
 
 Special = Callable[[Translation, SenseSetting, Spelling], bool]
@@ -150,12 +161,16 @@ def translate(
     lost: dict[Note, None] = {}
     made = Translation(_writable(service, words, lost), to, words, lost=list(lost))
     for key in senses():
-        said = made.service.senses.get(key)
-        column = said.sense.columns.get(to) if said else None
+        sense_setting = made.service.senses.get(key)
+        column = sense_setting.sense.columns.get(to) if sense_setting else None
         if column is not None and not service.is_wsgi:
             column = replace(column, **column.asgi)
-        if said is not None and column is not None and not special(made, said, column):
-            _carry(made, said, column)
+        if (
+            sense_setting is not None
+            and column is not None
+            and not special(made, sense_setting, column)
+        ):
+            _carry(made, sense_setting, column)
     added(made)
     for was, known in service.gone:
         instead = known.instead if service.is_wsgi else known.asgi or known.instead
@@ -187,32 +202,36 @@ def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service
             lost[Note(was, reason)] = None
         return not reason
 
-    reasons = [(each, each.lost or words.address(each)) for each in service.addresses]
-    lost |= {Note(each.was, why): None for each, why in reasons if why}
+    reasons = [(address, address.lost or words.address(address)) for address in service.addresses]
+    lost |= {Note(address.was, why): None for address, why in reasons if why}
     addresses = tuple(
-        each
-        for each, why in reasons
-        if not why and all(kept(part, each.was) for part in each.parts)
+        address
+        for address, why in reasons
+        if not why and all(kept(part, address.was) for part in address.parts)
     )
-    if not words.mixes_tls and any(each.tls for each in addresses):
-        plain = [each.was for each in addresses if not each.tls]
+    if not words.mixes_tls and any(address.tls for address in addresses):
+        plain = [address.was for address in addresses if not address.tls]
         lost |= dict.fromkeys(Note(was, ONE_TLS) for was in plain)
-        addresses = tuple(each for each in addresses if each.tls)
+        addresses = tuple(address for address in addresses if address.tls)
     said = {}
-    for key, each in service.senses.items():
-        number = each.sense.is_number
+    for key, sense_setting in service.senses.items():
+        number = sense_setting.sense.is_number
         values = tuple(
             value
-            for value in each.values
-            if kept(value, each.entry(value) if each.is_list else each.was, number=number)
+            for value in sense_setting.values
+            if kept(
+                value,
+                sense_setting.entry(value) if sense_setting.is_list else sense_setting.was,
+                number=number,
+            )
         )
         if key == "pythonpath":
             signs = words.folders + (GLOB if service.program == "uwsgi" else "")
             other = [value for value in values if any(sign in str(value) for sign in signs)]
-            lost |= dict.fromkeys(Note(each.entry(value), OTHER_FOLDER) for value in other)
+            lost |= dict.fromkeys(Note(sense_setting.entry(value), OTHER_FOLDER) for value in other)
             values = tuple(value for value in values if value not in other)
-        if values or not each.values:
-            said[key] = replace(each, values=values)
+        if values or not sense_setting.values:
+            said[key] = replace(sense_setting, values=values)
     unclear = service.unclear | (service.senses.keys() - said.keys())
     _set_variables(said, addresses, words, lost)
     return replace(service, senses=said, addresses=addresses, unclear=unclear)
@@ -228,7 +247,7 @@ def _set_variables(
     every = said.pop("environment", None)
     if every is None:
         return
-    values = [value for each in said.values() for value in each.values]
+    values = [value for sense_setting in said.values() for value in sense_setting.values]
     values += [part for address in addresses for part in address.parts]
     others = set[str]().union(*map(environment.reads, values)) if words.sets_first else None
     reasons = [*environment.refused(every.values, words.variable, others)]
@@ -238,38 +257,44 @@ def _set_variables(
         said["environment"] = replace(every, values=kept)
 
 
-def _carry(made: Translation, said: SenseSetting, column: Spelling) -> None:
+def _carry(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
     """Carry over one sense that is a line, a default, or lost."""
-    if said.sense.kind == "switch":
-        _carry_switch(made, said, column)
+    if sense_setting.sense.kind == "switch":
+        _carry_switch(made, sense_setting, column)
     elif column.always:
-        made.same.append(Note(said.was, column.says or "not needed"))
+        made.same.append(Note(sense_setting.was, column.says or "not needed"))
     elif column.lost:  # also of an option that has words of its own on each server
-        made.drop(said, column.lost)
+        made.drop(sense_setting, column.lost)
     elif column.names:
-        for value in said.values if said.is_list else (said.value,):
-            one = replace(said, was=said.entry(value)) if len(said.values) > 1 else said
+        for value in sense_setting.values if sense_setting.is_list else (sense_setting.value,):
+            one = (
+                replace(sense_setting, was=sense_setting.entry(value))
+                if len(sense_setting.values) > 1
+                else sense_setting
+            )
             made.write(one, column.names[0], *_adapted(value, column))
 
 
-def _carry_switch(made: Translation, said: SenseSetting, column: Spelling) -> None:
+def _carry_switch(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
     on_there = column.always or column.implied == "true"
-    if said.on and column.always:
-        if not said.implied:
-            made.same.append(Note(said.was, column.says or "not needed: it always does"))
-    elif said.on == on_there:
-        if not said.implied:
-            made.same.append(Note(said.was, "not needed: it is the default"))
-    elif said.on and column.names:
-        made.write(said, column.names[0], says=column.says)
-    elif not said.on and column.opposite:
-        made.write(said, column.opposite[0], says=column.says)
-    elif not said.on and column.names:
-        made.write(said, column.names[0], Expression.of(made.words.no), column.says)
-    elif not said.on and column.always:
-        made.changed.append(Note(said.was, f"{said.sense.means}: it always does there"))
-    elif said.on and column.lost:
-        made.drop(said, column.lost)
+    if sense_setting.on and column.always:
+        if not sense_setting.implied:
+            made.same.append(Note(sense_setting.was, column.says or "not needed: it always does"))
+    elif sense_setting.on == on_there:
+        if not sense_setting.implied:
+            made.same.append(Note(sense_setting.was, "not needed: it is the default"))
+    elif sense_setting.on and column.names:
+        made.write(sense_setting, column.names[0], says=column.says)
+    elif not sense_setting.on and column.opposite:
+        made.write(sense_setting, column.opposite[0], says=column.says)
+    elif not sense_setting.on and column.names:
+        made.write(sense_setting, column.names[0], Expression.of(made.words.no), column.says)
+    elif not sense_setting.on and column.always:
+        made.changed.append(
+            Note(sense_setting.was, f"{sense_setting.sense.means}: it always does there")
+        )
+    elif sense_setting.on and column.lost:
+        made.drop(sense_setting, column.lost)
 
 
 def _adapted(value: Expression, column: Spelling) -> tuple[Expression, str]:
@@ -278,7 +303,7 @@ def _adapted(value: Expression, column: Spelling) -> tuple[Expression, str]:
         value = value.times(1000)
     bounded = value.within(column.least, column.most)
     says = column.says
-    if any(isinstance(each, Cpus) for each in value.parts):
+    if any(isinstance(part, Cpus) for part in value.parts):
         says = f"{COUNTED}; {says}" if says else COUNTED
     if bounded.number != value.number:
         bound = "at least" if bounded.number == column.least else "at most"

@@ -51,19 +51,19 @@ class Expression:
     @property
     def text(self) -> str | None:
         """The text, None where the machine decides."""
-        whole = all(isinstance(each, str) for each in self.parts)
+        whole = all(isinstance(part, str) for part in self.parts)
         return "".join(map(str, self.parts)) if whole else None
 
     @property
     def number(self) -> int | None:
         """The whole number that it is; None where it is none, or the machine decides."""
-        found = re.fullmatch(r"\s*(\d{1,15})(?:\.0*)?\s*", self.text or "")
-        return int(found[1]) if found else None
+        match = re.fullmatch(r"\s*(\d{1,15})(?:\.0*)?\s*", self.text or "")
+        return int(match[1]) if match else None
 
     @property
     def multiplies(self) -> bool:
         """Whether a variable of it is multiplied."""
-        return any(isinstance(each, Variable) and each.times != 1 for each in self.parts)
+        return any(isinstance(part, Variable) and part.times != 1 for part in self.parts)
 
     @property
     def in_seconds(self) -> Expression:
@@ -74,7 +74,7 @@ class Expression:
         """Return a number in a unit that is so many times smaller."""
         if self.number is not None:
             return Expression.of(str(self.number * factor))
-        return Expression(tuple(_times(each, factor) for each in self.parts))
+        return Expression(tuple(_times(part, factor) for part in self.parts))
 
     def within(self, least: int, most: int) -> Expression:
         """Return a number, or the bound that it is beyond; a bound of 0 is none."""
@@ -85,7 +85,7 @@ class Expression:
 
     def __str__(self) -> str:
         """Return it for a reader, as in $PORT."""
-        return "".join(_for_reader(each) for each in self.parts)
+        return "".join(_for_reader(part) for part in self.parts)
 
 
 def _for_reader(part: str | Variable | Cpus) -> str:
@@ -105,14 +105,14 @@ def _times(part: str | Variable | Cpus, factor: int) -> str | Variable | Cpus:
 
 def _split(text: str, pattern: re.Pattern[str]) -> Iterator[str | Variable]:
     at = 0
-    for found in pattern.finditer(text):
-        if found.start() > at:
-            yield text[at : found.start()]
-        groups = found.groups()
+    for match in pattern.finditer(text):
+        if match.start() > at:
+            yield text[at : match.start()]
+        groups = match.groups()
         default = groups[1] if len(groups) > 1 else None
-        empty = default is not None and found[0].startswith(f"${{{groups[0]}:")
+        empty = default is not None and match[0].startswith(f"${{{groups[0]}:")
         yield Variable(groups[0] or groups[-1], default, empty=empty)
-        at = found.end()
+        at = match.end()
     if at < len(text) or not text:
         yield text[at:]
 
@@ -136,20 +136,20 @@ def _with_dollars(part: str | Variable) -> str | Variable:
 def of_ini(setting: Setting, config: Config) -> Expression:
     """Return what stands in an ini: placeholders are replaced, variables that are unknown stay."""
     written = _expanded(setting.raw, config)
-    if found := OF_CPUS.fullmatch(written.strip()):
-        number = int(found[2] or 1)
-        return Expression((Cpus(plus=number) if found[1] == "+" else Cpus(times=number),))
+    if match := OF_CPUS.fullmatch(written.strip()):
+        number = int(match[2] or 1)
+        return Expression((Cpus(plus=number) if match[1] == "+" else Cpus(times=number),))
     return Expression(tuple(_split(setting.value, INI)))
 
 
 def _expanded(raw: str, config: Config) -> str:
     """Return *raw* with each %(name) in it as it is written where that is set."""
     for _ in range(20):
-        found = re.search(r"%\(([\w.-]+)\)", raw)
-        said = config.first(found[1]) if found else None
-        if found is None or said is None or said.raw == raw:
+        match = re.search(r"%\(([\w.-]+)\)", raw)
+        setting = config.first(match[1]) if match else None
+        if match is None or setting is None or setting.raw == raw:
             break
-        raw = raw[: found.start()] + said.raw + raw[found.end() :]
+        raw = raw[: match.start()] + setting.raw + raw[match.end() :]
     return raw
 
 
@@ -180,7 +180,7 @@ def of_list(source: str) -> list[tuple[str, Expression | None]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     entries = node.elts if isinstance(node, ast.List | ast.Tuple) else []
-    return [(ast.unparse(each), _python(each)) for each in entries]
+    return [(ast.unparse(entry), _python(entry)) for entry in entries]
 
 
 def _python(node: ast.expr) -> Expression | None:
@@ -190,8 +190,8 @@ def _python(node: ast.expr) -> Expression | None:
         case ast.Call(func=ast.Name(id="int" | "str"), args=[inner]):
             return _python(inner)
         case ast.JoinedStr(values=values):
-            parts = [_python(each) for each in values]
-            known = [each.parts for each in parts if each is not None]
+            parts = [_python(value) for value in values]
+            known = [part.parts for part in parts if part is not None]
             return Expression(sum(known, ())) if len(known) == len(parts) else None
         case ast.FormattedValue(value=value):
             return _python(value)
@@ -202,11 +202,11 @@ def _python(node: ast.expr) -> Expression | None:
             named = _is(value, "environ") and NAME.fullmatch(name)
             return Expression((Variable(name),)) if named else None
         case ast.Call(func=func, args=[ast.Constant(value=str(name)), *rest]):
-            default = [str(each.value) for each in rest if isinstance(each, ast.Constant)]
+            default = [str(node.value) for node in rest if isinstance(node, ast.Constant)]
             is_written = len(default) == len(rest)
             named = is_written and _is(func, "getenv", "get") and NAME.fullmatch(name)
-            found = Variable(name, default[0] if default else None)
-            return Expression((found,)) if named else None
+            variable = Variable(name, default[0] if default else None)
+            return Expression((variable,)) if named else None
         case ast.Call(func=func, args=[]) if _is(func, "cpu_count", "process_cpu_count"):
             return Expression((Cpus(),))
         case ast.BinOp(left=left, op=ast.Mult() | ast.Add() as op, right=right):

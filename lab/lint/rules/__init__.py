@@ -27,8 +27,8 @@ for _subject in pkgutil.iter_modules(__path__, f"{__name__}."):
 def flaws(config: Config) -> Iterator[Flaw]:
     """Yield what all rules find in a configuration, in the order of their codes."""
     case = Case.of(config)
-    for _, each in sorted(RULES.items()):
-        yield from each.flaws(case)
+    for _, rule in sorted(RULES.items()):
+        yield from rule.flaws(case)
 
 
 def inert(profile: Profile) -> tuple[str, ...]:
@@ -44,11 +44,11 @@ def inert(profile: Profile) -> tuple[str, ...]:
     case = Case.of(config)
     # Every report asks, and a live page after each trial: so of the rules of that kind alone.
     found = (flaw for code in _inert_codes() for flaw in RULES[code].flaws(case))
-    return tuple(f"{each.message}." for each in found if each.severity is Severity.NO_EFFECT)
+    return tuple(f"{flaw.message}." for flaw in found if flaw.severity is Severity.NO_EFFECT)
 
 
 @cache
 def _inert_codes() -> tuple[str, ...]:
     """Return the codes of rules about what has no effect, in order."""
-    rules = (each for each in RULES.values() if each.severity is Severity.NO_EFFECT)
-    return tuple(sorted(each.code for each in rules))
+    rules = (rule for rule in RULES.values() if rule.severity is Severity.NO_EFFECT)
+    return tuple(sorted(rule.code for rule in rules))

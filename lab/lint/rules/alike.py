@@ -123,8 +123,8 @@ def missing(
 def written(config: Case, *names: str) -> Iterator[Setting]:
     """Yield what sets the options, if that is no word for no; of a single-valued one the last."""
     for name in names:
-        found = config.all(name) if config.on(name) else []
-        yield from found if config.table.repeats(name) else found[-1:]
+        settings = config.all(name) if config.on(name) else []
+        yield from settings if config.table.repeats(name) else settings[-1:]
 
 
 def _severity(code: str) -> Severity:

@@ -51,7 +51,7 @@ def _watcher(config: Case) -> str | None:
     """Return the name of a file beside the configuration that starts uWSGI with it."""
     folder = config.file.absolute().parent
     starts = re.compile(COMMAND.format(re.escape(config.file.name)), re.MULTILINE)
-    named = (each for each in config.known.names(folder) if WATCHERS.fullmatch(each))
+    named = (name for name in config.known.names(folder) if WATCHERS.fullmatch(name))
     for name in islice(named, MOST):
         text = (config.known.read(folder / name) or "").replace("\\\n", " ")
         if starts.search(text) and not FORKS.search(text):

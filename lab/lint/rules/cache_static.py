@@ -45,7 +45,7 @@ present(
 )
 def expires_with_lru(config: Case) -> Iterator[Flaw]:
     """A route without a name is about the first cache."""
-    caches = [_keys(each) for each in config.all("cache2")]
+    caches = [_keys(setting) for setting in config.all("cache2")]
     purged = {keys.get("name", "") for keys in caches if keys.get("purge_lru", "0") != "0"}
     first = caches[0].get("name", "") if caches else ""
     for setting in config.starting("route", "final-route", "error-route", "response-route"):

@@ -17,7 +17,7 @@ def _asks_unix_sockets(config: Case) -> bool:
     algorithm = config.last("cheaper-algo")
     sockets = config.sockets("uwsgi", "http", "http11", "fastcgi", "scgi", "raw")
     asks = algorithm is not None and algorithm.value in {"backlog", "backlog2"}
-    return asks and bool(sockets) and all(is_unix(each.value) for each in sockets)
+    return asks and bool(sockets) and all(is_unix(socket.value) for socket in sockets)
 
 
 present(
@@ -46,9 +46,9 @@ present(
 def memory_limits(config: Case) -> Iterator[Flaw]:
     """It does not start."""
     soft, hard = config.last("cheaper-rss-limit-soft"), config.last("cheaper-rss-limit-hard")
-    entries = [config.table.entries.get(each.option) for each in config.settings]
+    entries = [config.table.entries.get(setting.option) for setting in config.settings]
     measured = config.on("memory-report") or any(
-        each and "MEMORY" in each.flags for each in entries
+        entry and "MEMORY" in entry.flags for entry in entries
     )
     if soft and config.on(soft.option) and not measured:
         line = "memory-report = true"

@@ -75,7 +75,7 @@ present(
         routed(config)
         # Whoever that is, the folder may be closed to it.
         and not config.last("http-to", "uid", "immediate-uid")
-        and not any(is_unix(each.value) for each in config.sockets("uwsgi"))
+        and not any(is_unix(socket.value) for socket in config.sockets("uwsgi"))
     ),
     mends=with_line("socket = %dapp.sock"),
 )

@@ -92,7 +92,9 @@ present(
     good="http-socket = 127.0.0.1:8080\nadd-header = Connection: close",
     near="http-socket = 127.0.0.1:8080\nadd-header = connection:close",
     when=lambda config: (
-        not any("".join(each.value.split()).lower().endswith(CLOSES) for each in config.settings)
+        not any(
+            "".join(setting.value.split()).lower().endswith(CLOSES) for setting in config.settings
+        )
     ),
     mends=with_line("add-header = Connection: close"),
 )

@@ -32,15 +32,17 @@ FOREIGN = re.compile(
 )
 def no_equals(config: Case) -> Iterator[Flaw]:
     """A switch alone on its line is on; that is none."""
-    for each in config.settings:
-        words = re.fullmatch(r"([\w-]+)\s*[:\s]\s*(.*)", each.option)
-        if each.raw or words is None or each.option in config.table.entries:
+    for setting in config.settings:
+        words = re.fullmatch(r"([\w-]+)\s*[:\s]\s*(.*)", setting.option)
+        if setting.raw or words is None or setting.option in config.table.entries:
             continue
         known = words[1] in config.table.entries
         advice = f"write {words[1]} = {words[2]}" if known else "write OPTION = VALUE"
         new = f"{words[1]} = {words[2]}" if known else None
         text = f'without "=" all of it is an option\'s name, which uWSGI does not know; {advice}'
-        yield config.flaw(each, text, instead(config, each.spot, each.option, new, safe=False))
+        yield config.flaw(
+            setting, text, instead(config, setting.spot, setting.option, new, safe=False)
+        )
 
 
 @rule(
@@ -57,17 +59,17 @@ def section_misnamed(config: Case) -> Iterator[Flaw]:
     """Of a section the last character is cut off, and the rest is its name."""
     names = config.section_names
     passed: set[object] = set()
-    for each in config.ini_lines:
-        if _is_ours(each) and each.section not in names:
-            yield _misnamed(config, each)
-        elif not (each.section or each.is_header or each.is_comment or each.spot.file in passed):
-            passed.add(each.spot.file)
-            if not config.texts[each.spot.file].startswith("\ufeff"):
+    for line in config.ini_lines:
+        if _is_ours(line) and line.section not in names:
+            yield _misnamed(config, line)
+        elif not (line.section or line.is_header or line.is_comment or line.spot.file in passed):
+            passed.add(line.spot.file)
+            if not config.texts[line.spot.file].startswith("\ufeff"):
                 text = (
-                    f"{each.text}: it stands in no section, so it is not read; write [uwsgi] above"
+                    f"{line.text}: it stands in no section, so it is not read; write [uwsgi] above"
                 )
-                fix = instead(config, each.spot, each.text, f"[uwsgi]\n{each.text}", safe=False)
-                yield config.flaw(each.spot, text, fix)
+                fix = instead(config, line.spot, line.text, f"[uwsgi]\n{line.text}", safe=False)
+                yield config.flaw(line.spot, text, fix)
 
 
 @rule(
@@ -102,13 +104,13 @@ def byte_order_mark(config: Case) -> Iterator[Flaw]:
 )
 def no_end(config: Case) -> Iterator[Flaw]:
     """The end of the file does not end it."""
-    found = config.option_lines
-    ends = {each.spot.file: at for at, each in enumerate(found) if each.option in sections.ENDS}
-    for at, each in enumerate(found):
+    lines = config.option_lines
+    ends = {line.spot.file: at for at, line in enumerate(lines) if line.option in sections.ENDS}
+    for at, each in enumerate(lines):
         ended = ends.get(each.spot.file, -1) > at
         if ended or each.inside or not sections.opens(config.table, each.option):
             continue
-        below = [line for line in found[at + 1 : at + 2] if line.spot.file == each.spot.file]
+        below = [line for line in lines[at + 1 : at + 2] if line.spot.file == each.spot.file]
         fix = instead(config, below[0].spot, "", "endif =", safe=False) if below else None
         text = f"{each.text}: no endif follows, so all below belongs to it; add endif ="
         yield config.flaw(each.spot, text, fix)
@@ -126,10 +128,10 @@ def no_end(config: Case) -> Iterator[Flaw]:
 )
 def condition_inside(config: Case) -> Iterator[Flaw]:
     """A loop is one, too."""
-    for each in config.option_lines:
-        if each.inside and sections.opens(config.table, each.option):
-            text = f"{each.text}: it stands inside that of line {each.inside.line}, and {WHY}"
-            yield config.flaw(each.spot, text)
+    for line in config.option_lines:
+        if line.inside and sections.opens(config.table, line.option):
+            text = f"{line.text}: it stands inside that of line {line.inside.line}, and {WHY}"
+            yield config.flaw(line.spot, text)
 
 
 @rule(
@@ -144,9 +146,9 @@ def condition_inside(config: Case) -> Iterator[Flaw]:
 )
 def continued(config: Case) -> Iterator[Flaw]:
     """The next line is an option of its own."""
-    for each in config.settings:
-        if each.raw.endswith("\\"):
-            yield config.flaw(each)
+    for setting in config.settings:
+        if setting.raw.endswith("\\"):
+            yield config.flaw(setting)
 
 
 @rule(
@@ -162,12 +164,12 @@ def continued(config: Case) -> Iterator[Flaw]:
 )
 def relative_include(config: Case) -> Iterator[Flaw]:
     """A remark, because that may be the folder of the file."""
-    for each in config.settings:
-        entry = config.table.entries.get(each.option)
+    for setting in config.settings:
+        entry = config.table.entries.get(setting.option)
         loads = entry is not None and entry.setter in LOADS
-        if loads and re.match(r"[\w.-]", each.raw) and "://" not in each.raw:
-            fix = config.change(each, f"%d{each.raw}", from_raw=True)
-            yield config.flaw(each, fix=fix, harmless=True)
+        if loads and re.match(r"[\w.-]", setting.raw) and "://" not in setting.raw:
+            fix = config.change(setting, f"%d{setting.raw}", from_raw=True)
+            yield config.flaw(setting, fix=fix, harmless=True)
 
 
 @rule(
@@ -184,15 +186,15 @@ def second_section(config: Case) -> Iterator[Flaw]:
     """Its values replace those of the first."""
     first: dict[tuple[object, str], Spot] = {}
     names = config.section_names
-    for each in config.ini_lines:
-        if each.is_header and each.section in names:
-            spot = first.setdefault((each.spot.file, each.section), each.spot)
-            if spot != each.spot:
+    for line in config.ini_lines:
+        if line.is_header and line.section in names:
+            spot = first.setdefault((line.spot.file, line.section), line.spot)
+            if spot != line.spot:
                 text = (
-                    f"{each.text} has begun in line {spot.line}: both are read, and these values "
+                    f"{line.text} has begun in line {spot.line}: both are read, and these values "
                     "replace those; make one section of them"
                 )
-                yield config.flaw(each.spot, text)
+                yield config.flaw(line.spot, text)
 
 
 @rule(
@@ -213,10 +215,10 @@ def no_section(config: Case) -> Iterator[Flaw]:
     Files of Supervisor, Helm and Kubernetes may have names that sound like uWSGI's: a remark.
     """
     for file, section, by in config.absent:
-        lines = [each for each in config.ini_lines if each.spot.file == file]
-        names = [each.section for each in lines if each.is_header]
-        loose = any(not (each.section or each.is_header or each.is_comment) for each in lines)
-        misspelt = section == "uwsgi" and any(_is_ours(each) for each in lines)
+        lines = [line for line in config.ini_lines if line.spot.file == file]
+        names = [line.section for line in lines if line.is_header]
+        loose = any(not (line.section or line.is_header or line.is_comment) for line in lines)
+        misspelt = section == "uwsgi" and any(_is_ours(line) for line in lines)
         if loose or misspelt or config.texts[file].startswith("\ufeff"):
             continue
         advice = f"write [{section}] above the options"

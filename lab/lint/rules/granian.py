@@ -159,7 +159,7 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
 
 def _unknown_variable(config: Case, setting: Setting) -> Iterator[Flaw]:
     """Yield what is wrong with a variable that granian does not read."""
-    known = {f"GRANIAN_{each}" for each in variables()}
+    known = {f"GRANIAN_{variable}" for variable in variables()}
     # The variable of an option is not always called as the option is: GRANIAN_LOG_ACCESS_ENABLED.
     option = setting.option.removeprefix("GRANIAN_").lower().replace("_", "-")
     entry = options().get(option)

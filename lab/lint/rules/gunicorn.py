@@ -75,8 +75,10 @@ def drop(config: Case, setting: Setting) -> Fix | None:
 
 def add(config: Case, name: str, value: str, *, after: Setting | None = None) -> Fix | None:
     """Return the fix that adds a setting below another, or the first; None if that is no line."""
-    known = (each for each in config.settings if each.option in spellings())
-    place = next((each for each in ((after,) if after else known) if whole(config, each)), None)
+    known = (setting for setting in config.settings if setting.option in spellings())
+    place = next(
+        (setting for setting in ((after,) if after else known) if whole(config, setting)), None
+    )
     # What is there by a wrong name is there twice if that is mended as well.
     there = {meant for _, meant in unknown(config)} if place else set()
     return config.add(f"{name} = {value}", after=place) if place and name not in there else None

@@ -32,7 +32,7 @@ present(
     when=lambda config: (
         not config.on("post-buffering")
         # A proxy before any other door sends the body when it has all of it.
-        and any(is_open(each.value) for each in config.sockets("http", "http11", "router"))
+        and any(is_open(socket.value) for socket in config.sockets("http", "http11", "router"))
     ),
     mends=with_line("post-buffering = 8192"),
 )
@@ -85,7 +85,7 @@ def _shorter(config: Case, name: str, says: str) -> Iterator[Flaw]:
 def _unix_only(config: Case) -> bool:
     """Return whether all requests come by UNIX sockets, the router's not counted."""
     workers: list[Setting] = config.sockets("uwsgi", "fastcgi", "scgi", "http", "http11", "raw")
-    return bool(workers) and all(is_unix(each.value) for each in workers)
+    return bool(workers) and all(is_unix(worker.value) for worker in workers)
 
 
 present(

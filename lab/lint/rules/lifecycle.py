@@ -19,7 +19,9 @@ def serves_python(config: Case) -> bool:
 
 def hooked(config: Case) -> bool:
     """Return whether a hook says what SIGTERM means."""
-    return any(each.value.startswith("unix_signal:15 ") for each in config.all("hook-master-start"))
+    return any(
+        setting.value.startswith("unix_signal:15 ") for setting in config.all("hook-master-start")
+    )
 
 
 missing(
@@ -51,7 +53,7 @@ def sigterm_reloads(config: Case) -> Iterator[Flaw]:
     if config.master and config.sockets() and not said:
         setting = config.last("master")
         implies = config.table.implies_master
-        implied = next((each for each in config.settings if implies(each.option)), None)
+        implied = next((setting for setting in config.settings if implies(setting.option)), None)
         text = f"it brings a master; {WHY}" if setting is None and implied else WHY
         fix = config.add(HOOK, after=setting)
         yield config.flaw(setting or implied or config.top, text, fix)
@@ -88,7 +90,7 @@ present(
 def lax(config: Case) -> Iterator[Flaw]:
     """A mistyped option is ignored."""
     if config.sockets() and not config.on("strict"):
-        names = {each.option for each in config.settings}
+        names = {setting.option for setting in config.settings}
         known = not config.guesses and names <= config.table.entries.keys()
         fix = config.add("strict = true")
         yield config.flaw(config.top, fix=fix if known and not config.last("strict") else None)

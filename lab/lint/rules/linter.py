@@ -28,12 +28,12 @@ no-orphans = true
 )
 def unused_suppression(config: Case) -> Iterator[Flaw]:
     """Nothing is found where it stands."""
-    for each in config.unused:
-        line = config.line(each.spot)
-        alone = f"[{each.code}]" in line.upper()
-        fix = Fix((Edit(each.spot, line, None),), safe=False, says=f"without {line.strip()}")
-        text = f"{each.code} is not found here: leave the comment out"
-        yield config.flaw(each.spot, text, fix if alone else None)
+    for suppression in config.unused:
+        line = config.line(suppression.spot)
+        alone = f"[{suppression.code}]" in line.upper()
+        fix = Fix((Edit(suppression.spot, line, None),), safe=False, says=f"without {line.strip()}")
+        text = f"{suppression.code} is not found here: leave the comment out"
+        yield config.flaw(suppression.spot, text, fix if alone else None)
 
 
 @rule(

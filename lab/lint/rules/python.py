@@ -77,8 +77,8 @@ def _python(config: Case) -> tuple[int, int] | None:
 def _installed(config: Case, home: Setting) -> tuple[int, int] | None:
     """Return the version that a virtual environment says it has; None where that is not read."""
     content = config.known.read(absolute(config, home.value) / "pyvenv.cfg") or ""
-    found = re.search(r"^version(?:_info)?\s*=\s*(\d{1,4})\.(\d{1,4})", content, re.MULTILINE)
-    return (int(found[1]), int(found[2])) if found else None
+    match = re.search(r"^version(?:_info)?\s*=\s*(\d{1,4})\.(\d{1,4})", content, re.MULTILINE)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def _dotted(python: tuple[int, int]) -> str:

@@ -61,12 +61,12 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
     """One that is only there to be named in others, as %(base), is none, but for strict."""
     strict = config.on("strict")
     declared = config.all("declare-option", *PLACEHOLDERS)
-    own = {each.value.partition("=")[0] for each in declared}
+    own = {setting.value.partition("=")[0] for setting in declared}
     unread = bool(config.guesses) or _foreign_plugins(config)  # it may be an option of theirs
-    own |= set() if strict else {name for each in config.settings for name in _named(each)}
+    own |= set() if strict else {name for setting in config.settings for name in _named(setting)}
     sought: set[str] = set()
-    for each in config.settings:
-        name = each.option
+    for setting in config.settings:
+        name = setting.option
         if name in config.table.entries or name in own or re.search(r"[\s:]", name):
             continue
         if len(sought) < MOST_SOUGHT:
@@ -76,10 +76,10 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
             continue
         effect = "does not start" if strict else "drops the line without a word"
         advice = f"write {meant}" if meant else "leave it out"
-        fix = instead(config, each.spot, name, meant, safe=False)
+        fix = instead(config, setting.spot, name, meant, safe=False)
         if name not in sought:
             advice, fix = "write the one that is meant, or leave it out", None
-        yield config.flaw(each, f"uWSGI has no such option and {effect}; {advice}", fix)
+        yield config.flaw(setting, f"uWSGI has no such option and {effect}; {advice}", fix)
 
 
 @rule(
@@ -95,22 +95,22 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
 )
 def comment_behind(config: Case) -> Iterator[Flaw]:
     """Behind a number, or a word for yes, it does no harm."""
-    for each in config.settings:
-        comment = re.search(r"(?<!\s)\s+([;#].*)", each.raw)
-        if comment is None or TEXTS.match(each.option) or each.raw.startswith("exec://"):
+    for setting in config.settings:
+        comment = re.search(r"(?<!\s)\s+([;#].*)", setting.raw)
+        if comment is None or TEXTS.match(setting.option) or setting.raw.startswith("exec://"):
             continue
-        value = each.raw[: comment.start()]
-        harmless = config.table.is_number(each.option)  # of which a text is another rule's
+        value = setting.raw[: comment.start()]
+        harmless = config.table.is_number(setting.option)  # of which a text is another rule's
         effect = "which then is no address, path or name"
-        if config.table.is_switch(each.option):
+        if config.table.is_switch(setting.option):
             harmless = value.lower() not in OFF
             effect = "which then is no word for no, so that it is on"
         effect = "which is read as meant here" if harmless else effect
-        written = re.sub(r"\s+", " ", each.written)
+        written = re.sub(r"\s+", " ", setting.written)
         text = f"{written}: the comment is part of the value, {effect}; write it above"
-        new = f"{comment[1]}\n{each.option} = {value}"
-        fix = instead(config, each.spot, _rest(config, each.spot), new, safe=harmless)
-        yield config.flaw(each.at(comment.start(1)), text, fix, harmless=harmless)
+        new = f"{comment[1]}\n{setting.option} = {value}"
+        fix = instead(config, setting.spot, _rest(config, setting.spot), new, safe=harmless)
+        yield config.flaw(setting.at(comment.start(1)), text, fix, harmless=harmless)
 
 
 @rule(
@@ -125,19 +125,19 @@ def comment_behind(config: Case) -> Iterator[Flaw]:
 )
 def no_number(config: Case) -> Iterator[Flaw]:
     """What is read as it was meant, as "off" for 0, is none."""
-    for each in config.settings:
-        if not config.table.is_number(each.option) or each.option == "http-keepalive":
+    for setting in config.settings:
+        if not config.table.is_number(setting.option) or setting.option == "http-keepalive":
             continue
-        value = re.split(r"(?<!\s)\s+[;#]", each.value)[0]
+        value = re.split(r"(?<!\s)\s+[;#]", setting.value)[0]
         if re.search(r"[%$@]\(|^[\"']", value):  # another rule's
             continue
         if re.fullmatch(r"[+-]?\d+", value) or value.lower() in OFF | NO:
             continue
-        meant = _meant(config.table.entries[each.option], value)
-        what = "this" if each.value == each.raw else f'"{each.value}"'
+        meant = _meant(config.table.entries[setting.option], value)
+        what = "this" if setting.value == setting.raw else f'"{setting.value}"'
         text = f"a number is read there, and of {what} that is {atoi(value)}"
-        advice = f"; write {each.option} = {meant}" if meant else "; write a number"
-        yield config.flaw(each, text + advice, config.change(each, meant) if meant else None)
+        advice = f"; write {setting.option} = {meant}" if meant else "; write a number"
+        yield config.flaw(setting, text + advice, config.change(setting, meant) if meant else None)
 
 
 @rule(
@@ -152,12 +152,12 @@ def no_number(config: Case) -> Iterator[Flaw]:
 )
 def yes_by_mistake(config: Case) -> Iterator[Flaw]:
     """Switched on."""
-    for each in config.settings:
-        value = each.value.lower()
-        if not config.table.is_switch(each.option) or value in OFF:
+    for setting in config.settings:
+        value = setting.value.lower()
+        if not config.table.is_switch(setting.option) or value in OFF:
             continue
         if value in NO or config.table.nearest(value, NEARLY):
-            yield config.flaw(each, fix=config.change(each, "false"))
+            yield config.flaw(setting, fix=config.change(setting, "false"))
 
 
 @rule(
@@ -172,15 +172,15 @@ def yes_by_mistake(config: Case) -> Iterator[Flaw]:
 )
 def quotes(config: Case) -> Iterator[Flaw]:
     """Also around the value of an environment variable."""
-    for each in config.settings:
-        name, _, content = each.raw.partition("=")
-        start = len(name) + 1 if each.option == "env" else 0
-        bare = content if start else each.raw
-        found = re.fullmatch(r"""(["'])(.*)\1""", bare)
-        if found is None or TEXTS.match(each.option):
+    for setting in config.settings:
+        name, _, content = setting.raw.partition("=")
+        start = len(name) + 1 if setting.option == "env" else 0
+        bare = content if start else setting.raw
+        match = re.fullmatch(r"""(["'])(.*)\1""", bare)
+        if match is None or TEXTS.match(setting.option):
             continue
-        fix = instead(config, each.at(start), bare, found[2], safe=False)
-        yield config.flaw(each.at(start), f"{each.written}: {WHY}", fix)
+        fix = instead(config, setting.at(start), bare, match[2], safe=False)
+        yield config.flaw(setting.at(start), f"{setting.written}: {WHY}", fix)
 
 
 @rule(
@@ -198,15 +198,15 @@ def single_percent(config: Case) -> Iterator[Flaw]:
     """At the end of a comment it makes a comment of the next line."""
     if not any("%" in text for text in config.texts.values()):
         return
-    got = {(each.spot.file, each.spot.line): each for each in config.settings}
+    got = {(setting.spot.file, setting.spot.line): setting for setting in config.settings}
     names = config.section_names
-    for each in config.ini_lines:
-        eaten = [at for at in _percents(each) if each.section in names or each.is_comment]
+    for line in config.ini_lines:
+        eaten = [at for at in _percents(line) if line.section in names or line.is_comment]
         if not eaten:
             continue
-        text = each.text
-        spot = Spot(each.spot.file, each.spot.line, each.spot.column + eaten[0])
-        setting = got.get((each.spot.file, each.spot.line))
+        text = line.text
+        spot = Spot(line.spot.file, line.spot.line, line.spot.column + eaten[0])
+        setting = got.get((line.spot.file, line.spot.line))
         becomes = f', so the value is "{setting.value}"' if setting else ""
         places = frozenset(eaten)
         new = "".join("%%" if at in places else char for at, char in enumerate(text))
@@ -215,7 +215,7 @@ def single_percent(config: Case) -> Iterator[Flaw]:
         else:
             what = f"uWSGI takes {text[eaten[0] : eaten[0] + 2]} for a variable of its own{becomes}"
         message = f"{text}: {what}; write %%"
-        yield config.flaw(spot, message, instead(config, each.spot, text, new, safe=False))
+        yield config.flaw(spot, message, instead(config, line.spot, text, new, safe=False))
 
 
 @rule(
@@ -232,26 +232,26 @@ def single_percent(config: Case) -> Iterator[Flaw]:
 def unresolved(config: Case) -> Iterator[Flaw]:
     """A variable of the environment, or what a fragment names, may be there: a remark."""
     fragment = not (config.sockets() or config.all("module", "wsgi", "wsgi-file", "file", "mount"))
-    own = {"_"} | {each.option for each in config.settings}
-    for each in config.settings:
-        if "(" not in each.value + each.raw or TEXTS.match(each.option) or config.guesses:
+    own = {"_"} | {setting.option for setting in config.settings}
+    for setting in config.settings:
+        if "(" not in setting.value + setting.raw or TEXTS.match(setting.option) or config.guesses:
             continue  # what is not read may name it
-        entry = config.table.entries.get(each.option)
-        early = entry and "IMMEDIATE" in entry.flags and each.option not in PLACEHOLDERS
-        variable = re.search(r"\$\((\w+)\)", each.value)
-        if unknown := sorted(set(_named(each)) - own):
-            stays = "the text stays" if "%(" in each.value else f'the value is "{each.value}"'
+        entry = config.table.entries.get(setting.option)
+        early = entry and "IMMEDIATE" in entry.flags and setting.option not in PLACEHOLDERS
+        variable = re.search(r"\$\((\w+)\)", setting.value)
+        if unknown := sorted(set(_named(setting)) - own):
+            stays = "the text stays" if "%(" in setting.value else f'the value is "{setting.value}"'
             advice = "name an option or a set-placeholder"
             if fragment:
                 advice = f"name one, unless the file that includes this one has {unknown[0]}"
             text = f"there is no {unknown[0]}, so {stays}; {advice}"
-            yield config.flaw(each, text, harmless=fragment)
-        elif early and re.search(r"[$%]\(", each.value):
+            yield config.flaw(setting, text, harmless=fragment)
+        elif early and re.search(r"[$%]\(", setting.value):
             text = "uWSGI obeys this option before it replaces names; write the value itself"
-            yield config.flaw(each, text)
+            yield config.flaw(setting, text)
         elif variable:
             text = f"where {variable[1]} is not set, the text stays; see to it that it is"
-            yield config.flaw(each, text, harmless=True)
+            yield config.flaw(setting, text, harmless=True)
 
 
 @rule(
@@ -266,16 +266,16 @@ def unresolved(config: Case) -> Iterator[Flaw]:
 )
 def env_with_blanks(config: Case) -> Iterator[Flaw]:
     """Blanks around the first = are part of name and value."""
-    for each in config.all("env"):
-        name, equals, content = each.raw.partition("=")
+    for setting in config.all("env"):
+        name, equals, content = setting.raw.partition("=")
         if not equals:
             text = "without = this takes the variable away; write NAME=VALUE, or unenv"
-            yield config.flaw(each, text)
+            yield config.flaw(setting, text)
         elif name != name.strip() or content != content.lstrip():
             meant = f"{name.strip()}={content.strip()}"
             text = f"the blanks are part of name and value; write env = {meant}"
-            fix = config.change(each, meant, from_raw=True)
-            yield config.flaw(each, text, fix)
+            fix = config.change(setting, meant, from_raw=True)
+            yield config.flaw(setting, text, fix)
 
 
 @rule(
@@ -290,17 +290,19 @@ def env_with_blanks(config: Case) -> Iterator[Flaw]:
 )
 def twice(config: Case) -> Iterator[Flaw]:
     """In one file and outside conditions: an include is there to be overridden."""
-    free = {(each.spot.file, each.spot.line) for each in config.option_lines if not each.inside}
-    used = {name for each in config.settings for name in _named(each)}
+    free = {(line.spot.file, line.spot.line) for line in config.option_lines if not line.inside}
+    used = {name for setting in config.settings for name in _named(setting)}
     last: dict[tuple[object, str], Setting] = {}
-    for each in config.settings:
-        if (each.spot.file, each.spot.line) not in free or not _is_single(config, each.option):
+    for setting in config.settings:
+        if (setting.spot.file, setting.spot.line) not in free or not _is_single(
+            config, setting.option
+        ):
             continue
-        placeholder = each.value.partition("=")[0] if each.option in PLACEHOLDERS else ""
-        key = (each.spot.file, config.table.canonical(each.option) + placeholder)
-        before = last.setdefault(key, each)
-        if before.spot != each.spot:
-            dead, counts = (each, before) if placeholder else (before, each)
+        placeholder = setting.value.partition("=")[0] if setting.option in PLACEHOLDERS else ""
+        key = (setting.spot.file, config.table.canonical(setting.option) + placeholder)
+        before = last.setdefault(key, setting)
+        if before.spot != setting.spot:
+            dead, counts = (setting, before) if placeholder else (before, setting)
             last[key] = counts
             if dead.option in used - {counts.option}:
                 continue  # it is there to be named, as home in %(home)/venv
@@ -311,8 +313,8 @@ def twice(config: Case) -> Iterator[Flaw]:
 
 def _foreign_plugins(config: Case) -> bool:
     """Return whether a plugin is loaded of which no option is known here; python3 is python."""
-    ours = {each.plugin for each in config.table.entries.values()}
-    values = (each.value for each in config.all("plugins", "plugin", "need-plugins"))
+    ours = {entry.plugin for entry in config.table.entries.values()}
+    values = (setting.value for setting in config.all("plugins", "plugin", "need-plugins"))
     names = {name.rstrip("0123456789.") for name in re.split(r"[,\s]+", ",".join(values))}
     return bool(names - ours - {""})
 
@@ -376,13 +378,13 @@ def _is_single(config: Case, option: str) -> bool:
 
 def _percents(line: sections.Line) -> Iterator[int]:
     """Yield where a % stands that cannot be meant for a variable."""
-    for found in re.finditer(r"%(.?)", line.text):
-        char = found[1]
+    for match in re.finditer(r"%(.?)", line.text):
+        char = match[1]
         if char in {"%", "("}:
             continue
         escape = re.match(
-            "(%20|%2[1-9A-Fa-f]|%3[A-Fa-f]|%40|%5[B-Eb-e]|%7[B-Eb-e])", line.text[found.start() :]
+            "(%20|%2[1-9A-Fa-f]|%3[A-Fa-f]|%40|%5[B-Eb-e]|%7[B-Eb-e])", line.text[match.start() :]
         )
         wrong = char not in MAGIC or escape or line.option in FORMATS
         if not char or (wrong and not line.is_comment):
-            yield found.start()
+            yield match.start()

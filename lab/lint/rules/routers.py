@@ -70,7 +70,7 @@ present(
     when=lambda config: (
         bool(config.sockets("http", "http11", "router"))
         and not config.on("manage-script-name")
-        and any(not each.value.startswith("/=") for each in config.all("mount"))
+        and any(not setting.value.startswith("/=") for setting in config.all("mount"))
     ),
     mends=at_top("manage-script-name = true"),
 )

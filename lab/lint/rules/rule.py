@@ -78,7 +78,7 @@ class Rule:
 RULES: dict[str, Rule] = {}
 """Code -> rule; importing `lab.lint.rules` fills it."""
 
-SERVERS = {each.code: each.name for each in servers.every() if each.code}
+SERVERS = {server.code: server.name for server in servers.every() if server.code}
 """How a code begins -> the server that it is for."""
 
 

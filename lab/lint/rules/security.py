@@ -91,7 +91,7 @@ def open_to_users(config: Case) -> Iterator[Flaw]:
     """It skips the proxy, and in uWSGI's protocol it runs code."""
     setting = config.last("chmod-socket")
     others_write = setting and (setting.value == "1" or setting.value[-1:] in set("2367"))
-    if setting and others_write and any(is_unix(each.value) for each in config.sockets()):
+    if setting and others_write and any(is_unix(socket.value) for socket in config.sockets()):
         yield config.flaw(setting, fix=config.change(setting, "660"))
 
 
@@ -169,7 +169,7 @@ def claimed_address(config: Case) -> Iterator[Flaw]:
         ("enable-proxy-protocol", ("router", "http", "http11")),
         ("http-enable-proxy-protocol", ("router",)),
     ):
-        doors = [each for each in config.sockets(*kinds) if is_open(each.value)]
+        doors = [socket for socket in config.sockets(*kinds) if is_open(socket.value)]
         for setting in written(config, option) if doors else ():
             text = (
                 f"any host can reach {doors[0].written} and claim to come from any address, which "
@@ -211,11 +211,11 @@ def writable_by_all(config: Case) -> Iterator[Flaw]:
 def scheme(config: Case) -> Iterator[Flaw]:
     """A few requests/s keep a small service down."""
     routes = config.starting("route", "final-route")
-    if not serves_python(config) or any("setscheme:" in each.value for each in routes):
+    if not serves_python(config) or any("setscheme:" in route.value for route in routes):
         return
     doors = config.sockets("http", "http11", "router", "uwsgi")
     for setting in doors[:1]:
-        proxied = not any(is_open(each.value) for each in doors)
+        proxied = not any(is_open(door.value) for door in doors)
         text = (
             "a byte in a client's X-Forwarded-Proto that is no UTF-8 crashes the worker before the "
             f"application sees the request{', unless the proxy sets that header' * proxied}; "

@@ -21,11 +21,11 @@ SOCKETLESS = (
 def addresses(config: Case) -> list[tuple[str, Setting]]:
     """Return the addresses to listen at, in one spelling, with the options that say them."""
     found = []
-    for each in config.settings:
-        if BINDS.fullmatch(each.option) and not each.option.endswith("subscription-server"):
-            address = re.sub(r"^(0\.0\.0\.0|\*):", ":", each.value.partition(",")[0])
+    for setting in config.settings:
+        if BINDS.fullmatch(setting.option) and not setting.option.endswith("subscription-server"):
+            address = re.sub(r"^(0\.0\.0\.0|\*):", ":", setting.value.partition(",")[0])
             if not re.search(r"[$%]\(|^=|:0$|^$", address):
-                found.append((address, each))
+                found.append((address, setting))
     return found
 
 
@@ -65,7 +65,7 @@ def address_twice(config: Case) -> Iterator[Flaw]:
 )
 def no_socket(config: Case) -> Iterator[Flaw]:
     """A remark, because the command line may name one."""
-    bound = any(BINDS.fullmatch(each.option) for each in config.settings)
+    bound = any(BINDS.fullmatch(setting.option) for setting in config.settings)
     if names_application(config) and not (bound or config.guesses or config.starting(*SOCKETLESS)):
         text = (
             "no socket: unless the command line or the environment names one, uWSGI ends at once; "
@@ -110,15 +110,17 @@ OTHERS = ("py-tracebacker", "pty-socket", "tuntap-router", "zerg-pool", "zergpoo
 )
 def mode_of_no_socket(config: Case) -> Iterator[Flaw]:
     """With `uid`, uWSGI binds as root because of chown-socket: core/uwsgi.c:2619."""
-    bound = [each.value for each in config.settings if BINDS.fullmatch(each.option)]
+    bound = [setting.value for setting in config.settings if BINDS.fullmatch(setting.option)]
     tcp = bound and not any(is_unix(each) or re.search(r"[$%]\(", each) for each in bound)
     if tcp and not config.starting(*OTHERS):
         yield from (
-            config.flaw(each, fix=config.drop(each)) for each in written(config, "chmod-socket")
+            config.flaw(setting, fix=config.drop(setting))
+            for setting in written(config, "chmod-socket")
         )
         if not config.all("uid", "gid"):
             yield from (
-                config.flaw(each, fix=config.drop(each)) for each in written(config, "chown-socket")
+                config.flaw(setting, fix=config.drop(setting))
+                for setting in written(config, "chown-socket")
             )
 
 

@@ -21,7 +21,7 @@ OTHER = ("route", "static-", "emperor", "vassal", "fastrouter", "rawrouter", "ss
 
 def names_application(config: Case) -> bool:
     """Return whether an option says what is served."""
-    return any(APPLICATIONS.fullmatch(each.option) for each in config.settings)
+    return any(APPLICATIONS.fullmatch(setting.option) for setting in config.settings)
 
 
 @rule(
@@ -101,7 +101,7 @@ def plugin_inside(config: Case) -> Iterator[Flaw]:
     for setting in config.all("plugin", "plugins", "need-plugin", "need-plugins"):
         names = [each.strip() for each in setting.value.split(",")]
         # "python3" and "python311" are Debian's names for the one that is called python inside.
-        found = [each for each in names if {each, each.rstrip("0123456789")} & inside]
+        found = [name for name in names if {name, name.rstrip("0123456789")} & inside]
         if found:
             ends = setting.option.startswith("need-")
             effect = "does not start" if ends else "logs that there is none"
@@ -143,8 +143,8 @@ def no_such_path(config: Case) -> Iterator[Flaw]:
 )
 def no_application(config: Case) -> Iterator[Flaw]:
     """A remark, because the command line may name one."""
-    known = [config.table.entries.get(each.option) for each in config.settings]
-    foreign = any(each and each.plugin not in {"", "python", "http"} for each in known)
+    known = [config.table.entries.get(setting.option) for setting in config.settings]
+    foreign = any(entry and entry.plugin not in {"", "python", "http"} for entry in known)
     named = names_application(config) or config.starting(*OTHER)
     if config.sockets() and not (foreign or named or config.guesses):
         text = (
