@@ -272,7 +272,7 @@ def test_a_sentence_stands_in_the_class_of_its_fact():
     """What a run comes to is names, kinds and numbers; a class of notices has its one sentence."""
     concluding = ("conclude", "conclusion", "descent", "ending", "limits", "opening")
     noticing = ("footnotes", "gates_fired", "health", "load_limit", "same_work", "warning")
-    others = ("judging", "machine", "points", "sweep", "sweep_values", "undecided")
+    others = ("judging", "machine", "notices", "points", "sweep", "sweep_values", "undecided")
     for name in (*concluding, *noticing, *others):
         tree = ast.parse((ROOT / "lab" / "analysis" / f"{name}.py").read_text())
         notices = {text for node in ast.walk(tree) if is_notice(node) for text in texts_of(node)}

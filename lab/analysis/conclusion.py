@@ -49,7 +49,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Uncounted:
+class Uncounted(Notice):
     """Profiles of which the throughput is not their own, or counts in no trial."""
 
     profiles: tuple[str, ...]
@@ -61,6 +61,22 @@ class Uncounted:
 
     nothing: bool = False
     """Whether nothing else of any profile counts either."""
+
+    def sentence(self) -> str:
+        who = self._who()
+        if self.capped:
+            return f"Requests/s of {who} are the generator's limit, so CPU per request decides."
+        why = ", ".join(
+            f"{gate}: {reason}" if self.nothing else gate for gate, reason in self.gates.items()
+        )
+        return f"Requests/s of {who} do not count ({why or 'no reply'})."
+
+    def _who(self) -> str:
+        """Return the name of the first profile, and count the others; both names of two."""
+        first, *others = self.profiles
+        if len(others) == 1:
+            return f"{first} and {others[0]}"
+        return f"{first} and {len(others)} more" if others else first
 
 
 @dataclass(frozen=True, slots=True)

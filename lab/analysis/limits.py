@@ -11,9 +11,16 @@ from lab.model.diagnosis import Diagnosis, Standing
 from lab.model.notice import Notice
 from lab.model.wording import ended
 
+STANDINGS = {
+    Standing.CONFIRMED: "proved by a counter-run",
+    Standing.CONSISTENT: "likely",
+    Standing.WITHDRAWN: "refuted by a counter-run",
+}
+"""How far a cause is proved, in words."""
+
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Notice):
     """Profiles with the same cause in the same standing."""
 
     stretches: tuple[tuple[str, ...], ...]
@@ -50,6 +57,12 @@ class Limit:
         """The one with a counter-run, or else the first profile's."""
         tested = (each for each in self.members if each.counter is not None)
         return next(tested, next(iter(self.members), None))
+
+    def sentence(self) -> str:
+        shown = self.example
+        if shown is None:
+            return "not known"
+        return ended(f"{shown.cause.name} ({STANDINGS[shown.standing]}): {shown.cause.evidence}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Openi
             alike.setdefault(judge.below or summary.floors[metric], []).append(each)
         else:
             still_open.append(each)
-    remedy, soonest = _remedy(summary, metric, {told.changed for told in still_open})
+    remedy, soonest = _remedy(summary, metric, {comparison.changed for comparison in still_open})
     return Opening(
         metrics=tuple(name for name in names if any(name in each.by for each in found)),
         changed=tuple(changed),

@@ -49,7 +49,7 @@ class Differs:
 
 
 @dataclass(frozen=True, slots=True)
-class GateAtValues:
+class GateAtValues(Notice):
     """One gate over all profiles and values."""
 
     gate: Gate
@@ -58,6 +58,26 @@ class GateAtValues:
 
     example: Finding
     """At the first of these."""
+
+    def sentence(self) -> str:
+        first, *others = (f"{who} at {at}, {trials}/{of}" for who, at, trials, of in self.where)
+        return (
+            f"{self.gate.name} ({'; '.join((first, *others))}). {first}: "
+            f"{self.example.reason}. {self.example.advice}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MissingTrials(Notice):
+    """Trials that a run which ended early lacks."""
+
+    quantity: str
+    values: tuple[tuple[str, int, int], ...]
+    """Value, trials that were measured, and planned ones."""
+
+    def sentence(self) -> str:
+        lacking = (f"{value} has {made} of {planned}" for value, made, planned in self.values)
+        return f"Trials are missing, as the run ended early: {self.quantity} {'; '.join(lacking)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +139,11 @@ class SweepConclusion:
     """By value, how many the probes counted of each profile; None where they could not. None of
     another quantity."""
 
-    gates: tuple[GateAtValues, ...]
-    """In order of appearance."""
-
     judgements: tuple[tuple[str, Judgement], ...]
     """Value, and what is said at it to a limit of `--fail-if`."""
 
-    missing: tuple[tuple[str, int, int], ...]
-    """Value, trials that were measured, and planned ones, of values that lack any."""
-
     notices: tuple[Notice, ...]
-    """What ran beside the servers, and what was not run."""
+    """The footnotes, in the order in which they are printed."""
 
     machine: Facts
     """Where the run was made."""
@@ -243,10 +257,8 @@ def conclude_sweep(
         served=tuple(tuple(served(each, name) for name in names) for each in found)
         if counted
         else (),
-        gates=_gates(found),
         judgements=tuple(_judgements(found, thresholds)),
-        missing=tuple(_missing(found)),
-        notices=around(found[0].run),
+        notices=(*_gates(found), *_missing(found), *around(found[0].run)),
         machine=facts(found[0].run.environments),
         network=network(found[0].run),
     )
@@ -316,10 +328,14 @@ def _judgements(
         yield from ((value_of(each)[1], judged) for judged in judge_own(each, thresholds))
 
 
-def _missing(found: Sequence[Summary]) -> Iterator[tuple[str, int, int]]:
-    for each in found:
-        if each.measured < each.planned:
-            yield value_of(each)[1], each.measured, each.planned
+def _missing(found: Sequence[Summary]) -> Iterator[MissingTrials]:
+    values = tuple(
+        (value_of(summary)[1], summary.measured, summary.planned)
+        for summary in found
+        if summary.measured < summary.planned
+    )
+    if values:
+        yield MissingTrials(value_of(found[0])[0], values)
 
 
 def _gates(found: Sequence[Summary]) -> tuple[GateAtValues, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.analysis.conclusion import Conclusion, Moved, Trust, Uncounted
+from lab.analysis.conclusion import Conclusion, Moved, Trust
 from lab.analysis.health import NoiseCheck
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
@@ -42,7 +42,7 @@ def sentence(found: Conclusion) -> str:
 
     What changed most, what limits that, and whether the machine passed the noise check.
     """
-    first = uncounted(found.uncounted)
+    first = "" if found.uncounted is None else f"{found.uncounted.sentence()} "
     won = _won(found)
     parts = (won, _limit(found), _noise(found.noise))
     return f"{first}{'; '.join(filter(None, parts))}."
@@ -83,26 +83,6 @@ def facts(conclusion: Conclusion) -> tuple[Fact, ...]:
     again = str(summary.run.made_again)
     found.append(Fact("Repeated trials", again, "after a disturbance from outside; all are kept"))
     return tuple(found)
-
-
-def uncounted(found: Uncounted | None) -> str:
-    """Say of which profiles the throughput does not count, and why: in full if nothing does."""
-    if found is None:
-        return ""
-    who = _first(found.profiles)
-    if found.capped:
-        return f"Requests/s of {who} are the generator's limit, so CPU per request decides. "
-    why = ", ".join(
-        f"{gate}: {said}" if found.nothing else gate for gate, said in found.gates.items()
-    )
-    return f"Requests/s of {who} do not count ({why or 'no reply'}). "
-
-
-def _first(names: Sequence[str]) -> str:
-    """Name the first profile, and count the others; name both of two."""
-    if len(names) == 2:
-        return " and ".join(names)
-    return f"{names[0]}{f' and {len(names) - 1} more' if names[1:] else ''}"
 
 
 def nothing_compared(found: Conclusion) -> str:

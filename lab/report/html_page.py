@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lab.analysis.conclusion import Conclusion
-from lab.analysis.limits import Limit
+from lab.analysis.limits import STANDINGS, Limit
 from lab.analysis.summary import Summary
 from lab.analysis.sweep import SweepConclusion
 from lab.bench.store.folder import FORMAT, RunHeader, encode_header, encode_trial
@@ -179,7 +179,7 @@ def _limit(limit: Limit) -> Chip:
     return Chip(
         profiles=tuple((each.profile, f"{each.trials}/{each.of}") for each in limit.members),
         kind=shown.standing.name.lower(),
-        chip=f"{also(limit)}{shown.cause.name}: {opening.STANDINGS[shown.standing]}",
+        chip=f"{also(limit)}{shown.cause.name}: {STANDINGS[shown.standing]}",
         text=f"{shown.profile}: {shown.cause.evidence}" if several else shown.cause.evidence,
         # Made to stand behind a colon; here it is a sentence.
         rules_out=shown.cause.rules_out[:1].upper() + shown.cause.rules_out[1:],

@@ -18,7 +18,6 @@ from lab.analysis.opening import Opening, Told
 from lab.analysis.summary import Summary, Tally
 from lab.analysis.sweep import RunConclusion, SweepConclusion
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
-from lab.model.diagnosis import Standing
 from lab.model.document import NOTHING, Cell, Column, Document, Table, printable, texts
 from lab.model.metric import METRICS
 from lab.model.numbers import bounded, figure
@@ -31,13 +30,6 @@ from lab.report.remarks import load_words
 from lab.report.remedies import option
 from lab.report.tables import MEANINGS
 from lab.report.warnings import REASONS, told
-
-STANDINGS = {
-    Standing.CONFIRMED: "proved by a counter-run",
-    Standing.CONSISTENT: "likely",
-    Standing.WITHDRAWN: "refuted by a counter-run",
-}
-"""How far a cause is proved, in words."""
 
 ENDS = {
     0: "measured",
@@ -167,9 +159,8 @@ def _banners(found: Conclusion) -> Iterator[str]:
     if found.alone:
         yield headline.nothing_compared(found)
     yield from of_cores(found)
-    said = headline.uncounted(found.uncounted).strip()
-    if said and not (found.uncounted and set(found.uncounted.gates) == {SHARED_CORES.name}):
-        yield said
+    if found.uncounted is not None and set(found.uncounted.gates) != {SHARED_CORES.name}:
+        yield found.uncounted.sentence()
     yield from map(told, found.warnings)
     for notice in found.opening.notices:
         tells = "" if notice.remedy is None else f" What would tell: {option(notice.remedy)}."
@@ -309,16 +300,8 @@ def _lost(tally: Tally, total: int) -> str:
 
 
 def _limits(found: Conclusion) -> Table | None:
-    rows = []
-    for limit in found.limits:
-        each = limit.example
-        if not limit.first:
-            continue
-        said = "not known"
-        if each is not None:
-            standing = STANDINGS[each.standing]
-            said = ended(f"{each.cause.name} ({standing}): {each.cause.evidence}")
-        rows.append((Cell(profiles_of(limit)), Cell(said)))
+    limits = (limit for limit in found.limits if limit.first)
+    rows = ((Cell(profiles_of(limit)), Cell(limit.sentence())) for limit in limits)
     return _section("What limits it", tuple(rows))
 
 

@@ -6,7 +6,7 @@ from lab.analysis.conclusion import Conclusion
 from lab.model.numbers import percent
 from lab.model.plan import SMALLEST, Plan
 from lab.model.wording import counted
-from lab.report.remedies import mended
+from lab.report.remedies import with_remedy
 
 
 def plan_line(found: Conclusion) -> str:
@@ -49,5 +49,5 @@ def order(plan: Plan) -> str:
 
 def notes(found: Conclusion) -> list[str]:
     """Return the footnotes: the gates by number, then the others."""
-    gates = (f"[{number}] {mended(gate)}" for number, gate in enumerate(found.gates, 1))
-    return [*gates, *map(mended, found.notices)]
+    gates = (f"[{number}] {with_remedy(gate)}" for number, gate in enumerate(found.gates, 1))
+    return [*gates, *map(with_remedy, found.notices)]

@@ -38,7 +38,7 @@ def option(remedy: Remedy) -> str:
     return OPTIONS[remedy.means].format(remedy.number)
 
 
-def mended(notice: Notice) -> str:
+def with_remedy(notice: Notice) -> str:
     """Return the sentence of a notice, and its remedy behind it."""
     if notice.remedy is None:
         return notice.sentence()

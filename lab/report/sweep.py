@@ -13,7 +13,7 @@ from lab.report import tables
 from lab.report.machine import machine_lines, network_lines
 from lab.report.palette import MOST_LINES
 from lab.report.remarks import order
-from lab.report.remedies import mended
+from lab.report.remedies import with_remedy
 from lab.report.tables import footer, judgement_cells, ratio_cell, value_cell, with_content
 from lab.report.warnings import by_kind, example, told
 
@@ -181,15 +181,8 @@ def _banners(found: SweepConclusion) -> Iterator[str]:
 
 
 def _notes(found: SweepConclusion) -> Iterator[str]:
-    for each in found.gates:
-        places = [f"{who} at {value}, {trials}/{of}" for who, value, trials, of in each.where]
-        said = f"{each.example.reason}. {each.example.advice}"
-        yield f"{each.gate.name} ({'; '.join(places)}). {places[0]}: {said}"
-    if found.missing:
-        those = (f"{value} has {made} of {planned}" for value, made, planned in found.missing)
-        yield f"Trials are missing, as the run ended early: {found.quantity} {'; '.join(those)}."
+    yield from map(with_remedy, found.notices)
     if left := found.profiles[MOST_LINES:]:
         yield f"Not in the chart, which has room for {MOST_LINES} lines: {', '.join(left)}."
-    yield from map(mended, found.notices)
     if len(found.values) > WHOLE:
         yield f"What is said at one value: `lab report {found.run.name} --at {found.values[0]}`."

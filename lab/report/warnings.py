@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lab.analysis.warning import Failing, NeverStarted, Noise, NothingCompared
 from lab.model.notice import Notice
-from lab.report.remedies import mended
+from lab.report.remedies import with_remedy
 
 STATUS = " Exit status 3 stands for this: measured, but noisier than wanted."
 
@@ -28,7 +28,7 @@ def told(warning: Notice) -> str:
 def words(warning: Notice) -> str:
     """Return a warning without the exit status, which is that of the whole run."""
     reason = REASONS.get(type(warning))
-    return mended(warning) if reason is None else f"{mended(warning)} {reason}"
+    return with_remedy(warning) if reason is None else f"{with_remedy(warning)} {reason}"
 
 
 def by_kind(warned: Iterable[tuple[str, Notice]]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -21,7 +21,7 @@ from lab.errors import Interrupted, UsageError
 from lab.model.measurement import Run
 from lab.model.plan import Better, CounterRun, Role
 from lab.report import terminal
-from lab.report.remedies import mended
+from lab.report.remedies import with_remedy
 from lab.report.warnings import told
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
@@ -130,12 +130,12 @@ def test_what_the_report_of_stored_trials_says_is_what_the_run_was_told():
 def test_the_report_says_what_more_minutes_would_do():
     """From the pace of the run itself, for the step that is nearest to an end."""
     said = summarise(lab(Server(moved=0.12), 3))
-    assert mended(outlook(said, "throughput")) == (
+    assert with_remedy(outlook(said, "throughput")) == (
         "2 decided, or below 5%; 1 open: the nearest, b, is between 0.935x and 1.06x; "
         "3 more minutes would decide it. Use --minutes 6."
     )
     said = summarise(lab(Server(moved=0.06), 3))
-    assert mended(outlook(said, "throughput")) == "All 3 steps decided, or below 5%."
+    assert with_remedy(outlook(said, "throughput")) == "All 3 steps decided, or below 5%."
 
 
 def test_a_run_ends_when_all_is_decided():
