@@ -128,7 +128,7 @@ from pathlib import Path
 
 from lab.analysis.across import combined_floor, welch
 from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, reach, second, verdict_of
-from lab.analysis.judging import Judged, judge_ratio
+from lab.analysis.judging import ThresholdOutcome, judge_ratio
 from lab.analysis.looks import Comparisons
 from lab.analysis.observations import Observation
 from lab.analysis.thresholds import parse
@@ -217,22 +217,24 @@ def simulate(chance: random.Random, noise: Noise, true: float, blocks: int) -> S
     return Simulated(aa, change)
 
 
-def within(chance: random.Random, noise: Noise, true: float, blocks: int) -> tuple[Verdict, Judged]:
+def within(
+    chance: random.Random, noise: Noise, true: float, blocks: int
+) -> tuple[Verdict, ThresholdOutcome]:
     """Return what a comparison in one run says, by the verdict and by `--fail-if`."""
     run = simulate(chance, noise, true, blocks)
     return run.change.verdict, by_limit(run.change, floor(run.aa))
 
 
-def by_limit(change: Comparison, noise: float) -> Judged:
+def by_limit(change: Comparison, noise: float) -> ThresholdOutcome:
     """Return what `--fail-if` says; with too few pairs it cannot."""
     if change.ratio is None:
-        return Judged.UNJUDGED
+        return ThresholdOutcome.UNJUDGED
     return judge_ratio(LIMIT, change.ratio, noise, change.detectable or math.inf).outcome
 
 
 def margin(
     chance: random.Random, noise: Noise, true: float, blocks: int, *, both: bool = False
-) -> tuple[Verdict, Judged]:
+) -> tuple[Verdict, ThresholdOutcome]:
     """Return what a comparison says in a run of minutes whose time ends after *blocks*."""
     seen = observe(chance, noise, true, blocks)
     plan = Plan((arm("reference"), arm("changed")), "reference", LOOKS[-1], 0, 1, 0, 1, LOOKS)
@@ -243,11 +245,13 @@ def margin(
     return change.verdict, by_limit(whole, comparisons.floor("throughput"))
 
 
-def across(chance: random.Random, noise: Noise, true: float, blocks: int) -> tuple[Verdict, Judged]:
+def across(
+    chance: random.Random, noise: Noise, true: float, blocks: int
+) -> tuple[Verdict, ThresholdOutcome]:
     """Return what a comparison of two runs says, the second of which has the change."""
     before, after = (simulate(chance, noise, each, blocks) for each in (1.0, true))
     if before.change.ratio is None or after.change.ratio is None:
-        return Verdict.INVALID, Judged.UNJUDGED
+        return Verdict.INVALID, ThresholdOutcome.UNJUDGED
     least = combined_floor(*(noise_of(run.aa) for run in (before, after)))
     ratio, detectable = welch(before.change.ratio, after.change.ratio)
     verdict = verdict_of(ratio.low, ratio.high, least, METRICS["throughput"].better)
@@ -259,7 +263,7 @@ def noise_of(aa: Comparison) -> float:
     return LEAST_FLOOR if aa.ratio is None else reach(aa.ratio)
 
 
-MODES: dict[str, Callable[..., tuple[Verdict, Judged]]] = {
+MODES: dict[str, Callable[..., tuple[Verdict, ThresholdOutcome]]] = {
     "within": within,
     "margin": margin,
     "both": partial(margin, both=True),
@@ -275,7 +279,7 @@ def rates(
     results = [MODES[mode](chance, NOISES[noise], true, blocks) for _ in range(comparisons)]
     return (
         sum(verdict in ALARMS for verdict, _ in results) / comparisons,
-        sum(outcome is Judged.FAILED for _, outcome in results) / comparisons,
+        sum(outcome is ThresholdOutcome.FAILED for _, outcome in results) / comparisons,
     )
 
 

@@ -8,7 +8,14 @@ import pytest
 
 from lab.analysis.across import across
 from lab.analysis.health import gravest
-from lab.analysis.judging import Judged, Planned, exit_code, judge_across, judge_ratio, judge_run
+from lab.analysis.judging import (
+    PlannedThroughput,
+    ThresholdOutcome,
+    exit_code,
+    judge_across,
+    judge_ratio,
+    judge_run,
+)
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import check, parse
 from lab.errors import UsageError
@@ -110,17 +117,17 @@ def test_throughput_is_not_judged_in_an_open_loop():
         judge_run(parse("rps(b/a) < 0.95"), summary),
         judge_across(parse("rps(b/a) < 0.95"), across_itself),
     ):
-        assert judged.outcome is Judged.UNJUDGED
-        assert judged.why == Planned()
+        assert judged.outcome is ThresholdOutcome.UNJUDGED
+        assert judged.why == PlannedThroughput()
         assert "in an open loop throughput is the plan's" in why(judged)
-    assert judge_run(parse("cpu(b/a) > 1.05"), summary).outcome is Judged.FAILED
+    assert judge_run(parse("cpu(b/a) > 1.05"), summary).outcome is ThresholdOutcome.FAILED
 
 
 def test_a_ratio_is_judged_within_a_run():
     """Twice the CPU is beyond 1.05."""
     run = make.ladder_run({"a": (2000, 2e-4), "b": (2000, 4e-4)})
-    assert judge_run(parse("cpu(b/a) > 1.05"), summarise(run)).outcome is Judged.FAILED
-    assert judge_run(parse("cpu(a/b) > 1.05"), summarise(run)).outcome is Judged.PASSED
+    assert judge_run(parse("cpu(b/a) > 1.05"), summarise(run)).outcome is ThresholdOutcome.FAILED
+    assert judge_run(parse("cpu(a/b) > 1.05"), summarise(run)).outcome is ThresholdOutcome.PASSED
 
 
 def test_what_was_withheld_cannot_be_judged_and_says_why():
@@ -132,7 +139,7 @@ def test_what_was_withheld_cannot_be_judged_and_says_why():
         for each in run.trials
     )
     judged = judge_run(parse("rps(b/a) < 0.5"), summarise(replace(run, trials=trials)))
-    assert judged.outcome is Judged.UNJUDGED
+    assert judged.outcome is ThresholdOutcome.UNJUDGED
     assert "b has requests/s in 0/10 trials (accept queue: 9 handshakes" in why(judged)
 
 
@@ -169,8 +176,8 @@ def test_across_two_runs_the_change_of_the_ratio_is_judged():
         for seed, cost in enumerate((4e-4, 4e-4, 6e-4))
     ]
     threshold = parse("cpu(b/a) > 1.1")
-    assert judge_across(threshold, across(runs[0], runs[1])).outcome is Judged.PASSED
-    assert judge_across(threshold, across(runs[0], runs[2])).outcome is Judged.FAILED
+    assert judge_across(threshold, across(runs[0], runs[1])).outcome is ThresholdOutcome.PASSED
+    assert judge_across(threshold, across(runs[0], runs[2])).outcome is ThresholdOutcome.FAILED
 
 
 def test_across_two_runs_a_count_is_the_second_runs():
@@ -178,8 +185,8 @@ def test_across_two_runs_a_count_is_the_second_runs():
     threshold = parse("drops(b) > 0")
     fixed = across(counted(3.0), counted(0.0))
     broken = across(counted(0.0), counted(3.0))
-    assert judge_across(threshold, fixed).outcome is Judged.PASSED
-    assert judge_across(threshold, broken).outcome is Judged.FAILED
+    assert judge_across(threshold, fixed).outcome is ThresholdOutcome.PASSED
+    assert judge_across(threshold, broken).outcome is ThresholdOutcome.FAILED
 
 
 def test_the_aa_trials_count_as_the_references_own():
@@ -192,7 +199,7 @@ def test_the_aa_trials_count_as_the_references_own():
         for each in run.trials
     )
     summary = summarise(replace(run, trials=trials))
-    assert judge_run(parse("drops(a) > 0"), summary).outcome is Judged.FAILED
+    assert judge_run(parse("drops(a) > 0"), summary).outcome is ThresholdOutcome.FAILED
 
 
 def test_a_broken_server_is_no_noise():

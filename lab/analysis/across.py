@@ -25,7 +25,7 @@ from lab.model.metric import METRICS, shown, with_ratio
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RunDifference:
     """How one ratio within a run changed from one run to another."""
 
     metric: str
@@ -58,7 +58,7 @@ class Across:
 
     before: Summary
     after: Summary
-    changes: tuple[Change, ...]
+    changes: tuple[RunDifference, ...]
     """Every profile of both runs but the reference, by every metric; in the second's order."""
 
     @property
@@ -130,7 +130,9 @@ def across(before: Summary, after: Summary) -> Across:
     return Across(before, after, tuple(_changes(before, after, pairs, with_ratio())))
 
 
-def change(before: Summary, after: Summary, metric: str, profile: str, reference: str) -> Change:
+def change(
+    before: Summary, after: Summary, metric: str, profile: str, reference: str
+) -> RunDifference:
     """Return how the ratio of any two profiles changed, by one metric."""
     (found,) = _changes(before, after, [(profile, reference)], [metric])
     return found
@@ -163,14 +165,16 @@ def _changes(
     after: Summary,
     pairs: Sequence[tuple[str, str]],
     metrics: Sequence[str],
-) -> Iterator[Change]:
+) -> Iterator[RunDifference]:
     for profile, reference in pairs:
         for metric in metrics:
             floor = combined_floor(_noise(before, metric), _noise(after, metric))
             sides = [each.compare_whole(metric, profile, reference) for each in (before, after)]
             old, new = (each.ratio for each in sides)
             bound = any(each.may_be is not None for each in sides)
-            found = Change(metric, profile, reference, old, new, None, floor, Verdict.INVALID)
+            found = RunDifference(
+                metric, profile, reference, old, new, None, floor, Verdict.INVALID
+            )
             if old is not None and new is not None:
                 ratio, detectable = welch(old, new)
                 verdict = verdict_of(ratio.low, ratio.high, floor, METRICS[metric].better)

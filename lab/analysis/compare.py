@@ -48,7 +48,7 @@ def second(name: str) -> Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class BlockPair:
     """What one block says of two sides."""
 
     reference: tuple[Observation, ...]
@@ -177,7 +177,7 @@ def _between(
 
 
 def _centre(
-    pairs: Sequence[Paired], metric: str, reference: str | None = None, *, trim: bool
+    pairs: Sequence[BlockPair], metric: str, reference: str | None = None, *, trim: bool
 ) -> stats.Centre:
     """Return the mean of all pairs' ratios, or their trimmed mean."""
     if trim:
@@ -185,7 +185,7 @@ def _centre(
     return stats.mean([pair.log_ratio(metric, reference) for pair in pairs])
 
 
-def _same_work(pairs: Sequence[Paired], changed: Side, reference: Side) -> bool:
+def _same_work(pairs: Sequence[BlockPair], changed: Side, reference: Side) -> bool:
     """Return whether two profiles may be compared: a counter-run's work may be what it changes."""
     if not changed[1] is reference[1] is Role.PROFILE:
         return True
@@ -246,7 +246,7 @@ def verdict_of(low: float, high: float, noise: float, better: Better) -> Verdict
 
 def _pairs(
     observations: Sequence[Observation], metric: str, changed: Side, references: Sequence[Side]
-) -> list[Paired]:
+) -> list[BlockPair]:
     """Return the pair of each block in which both sides have a value to give."""
     by_side: dict[Side, dict[int, Observation]] = {side: {} for side in (changed, *references)}
     for observation in observations:
@@ -256,18 +256,18 @@ def _pairs(
             blocks[slot.block] = observation
     of_reference = [by_side[side] for side in references]
     found = (
-        Paired(tuple(side[block] for side in of_reference if block in side), each)
+        BlockPair(tuple(side[block] for side in of_reference if block in side), each)
         for block, each in sorted(by_side[changed].items())
     )
     return [pair for pair in found if pair.reference]
 
 
-def _sides(pairs: Sequence[Paired]) -> tuple[list[Observation], list[Observation]]:
+def _sides(pairs: Sequence[BlockPair]) -> tuple[list[Observation], list[Observation]]:
     """Return the trials of the reference, and those of the changed side."""
     return [each for pair in pairs for each in pair.reference], [pair.changed for pair in pairs]
 
 
-def _may_be(pairs: Sequence[Paired]) -> MayBe | None:
+def _may_be(pairs: Sequence[BlockPair]) -> MayBe | None:
     """Return what else a ratio of throughputs may be: a side at the generator's limit is more."""
     reference, changed = (
         limiting_share(each.trial for each in side) >= BUSY for side in _sides(pairs)
@@ -277,7 +277,7 @@ def _may_be(pairs: Sequence[Paired]) -> MayBe | None:
     return MayBe.LARGER if changed else MayBe.SMALLER if reference else None
 
 
-def _same_handling(pairs: Sequence[Paired]) -> bool:
+def _same_handling(pairs: Sequence[BlockPair]) -> bool:
     if not pairs:
         return False
     a, b = (statistics.median(map(_connections_a_reply, side)) for side in _sides(pairs))
@@ -290,7 +290,7 @@ def _connections_a_reply(observation: Observation) -> float:
 
 
 def _fragile(
-    pairs: Sequence[Paired], estimate: Estimate, noise: float, better: Better, metric: str
+    pairs: Sequence[BlockPair], estimate: Estimate, noise: float, better: Better, metric: str
 ) -> bool:
     """Return whether a rank-based estimate, which one bad block cannot move, says otherwise."""
     ratios = [pair.log_ratio(metric) for pair in pairs]

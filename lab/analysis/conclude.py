@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lab.analysis.compare import surely
-from lab.analysis.conclusion import Conclusion, Moved, Trust, Uncounted
+from lab.analysis.conclusion import BaselineDistance, Conclusion, Trust, Uncounted
 from lab.analysis.confirm import limited_by
 from lab.analysis.ending import exit_status
 from lab.analysis.gates_fired import gates_fired
@@ -132,7 +132,7 @@ def _farthest(summary: Summary, metric: str) -> Comparison | None:
     return max(better or worse, key=surely, default=None)
 
 
-def _moved(summary: Summary, farthest: Comparison) -> Moved:
+def _moved(summary: Summary, farthest: Comparison) -> BaselineDistance:
     """
     Return how far a profile is from the baseline, settings and application each by themselves.
 
@@ -143,18 +143,18 @@ def _moved(summary: Summary, farthest: Comparison) -> Moved:
     steps = {step.profile: step for step in summary.steps}
     step = steps[farthest.changed]
     if not step.other_than_baseline:
-        return Moved(farthest)
+        return BaselineDistance(farthest)
     while step.before in steps and steps[step.before].other_than_baseline:
         step = steps[step.before]
     if step.before is None:
-        return Moved(farthest, farthest)
+        return BaselineDistance(farthest, farthest)
     settings = further = None
     if step.before != baseline:
         settings = summary.compare(metric, step.before, baseline)
     if step.profile != farthest.changed:
         further = summary.compare(metric, farthest.changed, step.profile)
     application = summary.compare(metric, step.profile, step.before)
-    return Moved(farthest, application, settings, further, step.instead_of)
+    return BaselineDistance(farthest, application, settings, further, step.instead_of)
 
 
 def _cpu(summary: Summary, farthest: Comparison) -> Comparison | None:

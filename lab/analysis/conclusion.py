@@ -28,7 +28,7 @@ class Trust(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class BaselineDistance:
     """How far a profile is from the baseline, settings and application each by themselves."""
 
     whole: Comparison
@@ -106,7 +106,7 @@ class Conclusion:
     alone: bool
     """Whether there is no other profile."""
 
-    moved: Moved | None
+    moved: BaselineDistance | None
     """What changed most: the best, else the worst; None where nothing is told from the baseline."""
 
     cpu: Comparison | None

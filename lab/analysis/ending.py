@@ -10,10 +10,10 @@ from lab.analysis.compare import LEAST_FLOOR, differs
 from lab.analysis.health import HEADLINE
 from lab.analysis.judging import (
     UNJUDGED,
-    CountSeen,
-    Judged,
+    CountReading,
     Judgement,
-    RatioSeen,
+    RatioReading,
+    ThresholdOutcome,
     exit_code,
     is_excluded,
     judge_own,
@@ -49,8 +49,10 @@ def is_over(found: Sequence[Summary], judgements: Sequence[Judgement] | None = N
 
 def is_decided(judgement: Judgement) -> bool:
     """Return whether a limit is crossed beyond doubt, or excluded; of a count whether it is not."""
-    passed = judgement.outcome is Judged.PASSED and isinstance(judgement.why, CountSeen)
-    return judgement.outcome is Judged.FAILED or passed or is_excluded(judgement)
+    passed = judgement.outcome is ThresholdOutcome.PASSED and isinstance(
+        judgement.why, CountReading
+    )
+    return judgement.outcome is ThresholdOutcome.FAILED or passed or is_excluded(judgement)
 
 
 def exit_status(found: Sequence[Summary], judgements: Sequence[Judgement]) -> int:
@@ -79,7 +81,7 @@ def blocks_to_tell(judgement: Judgement, run: Run) -> int | None:
         run: That has left it so.
     """
     seen = judgement.why
-    if not isinstance(seen, RatioSeen) or judgement.bound is not None:
+    if not isinstance(seen, RatioReading) or judgement.bound is not None:
         return None
     ratio = seen.ratio
     half = math.log(ratio.high / ratio.low) / 2

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis.across import Across, Change, change
+from lab.analysis.across import Across, RunDifference, change
 from lab.analysis.health import gravest
 from lab.analysis.metrics import derive
 from lab.analysis.stats import half_width
@@ -29,7 +29,7 @@ UNJUDGED = 3
 """Exit status where the run cannot tell: this machine could not measure it."""
 
 
-class Judged(enum.StrEnum):
+class ThresholdOutcome(enum.StrEnum):
     """What a run says to a threshold."""
 
     PASSED = "passed"
@@ -40,10 +40,10 @@ class Judged(enum.StrEnum):
 
 
 STATUSES = {
-    Judged.PASSED: 0,
-    Judged.FAILED: FAILED,
-    Judged.UNJUDGED: UNJUDGED,
-    Judged.OPEN: UNJUDGED,
+    ThresholdOutcome.PASSED: 0,
+    ThresholdOutcome.FAILED: FAILED,
+    ThresholdOutcome.UNJUDGED: UNJUDGED,
+    ThresholdOutcome.OPEN: UNJUDGED,
 }
 
 
@@ -61,7 +61,7 @@ class Reach(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class RatioSeen:
+class RatioReading:
     """What was found of a ratio."""
 
     ratio: Estimate
@@ -76,7 +76,7 @@ class RatioSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class CountSeen:
+class CountReading:
     """What was found of a count."""
 
     read: int
@@ -88,7 +88,7 @@ class CountSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
+class TrialCount:
     """In how many trials of a profile a metric counts."""
 
     profile: str
@@ -103,13 +103,13 @@ class Counting:
 class TooFew:
     """Less than two blocks have a value of both profiles."""
 
-    profiles: tuple[Counting, ...]
+    profiles: tuple[TrialCount, ...]
     run: str | None = None
     """Name of the run, where it is one of two."""
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedThroughput:
     """In an open loop throughput is the plan's, whatever the servers do."""
 
 
@@ -118,8 +118,8 @@ class Judgement:
     """A threshold, judged."""
 
     threshold: Threshold
-    outcome: Judged
-    why: RatioSeen | CountSeen | tuple[TooFew, ...] | Planned
+    outcome: ThresholdOutcome
+    why: RatioReading | CountReading | tuple[TooFew, ...] | PlannedThroughput
     """What it rests on; of two runs those with too few blocks."""
     bound: Comparison | None = None
     """The comparison, where the generator's limit makes its ratio a bound of the true one."""
@@ -169,7 +169,7 @@ def is_excluded(judgement: Judgement) -> bool:
     It does not where the interval holds the limit, or lies beyond it and is no farther from 1 than
     noise; nor where it is the bound of a ratio that may lie beyond it.
     """
-    if not isinstance(judgement.why, RatioSeen) or judgement.why.reach is not Reach.SHORT:
+    if not isinstance(judgement.why, RatioReading) or judgement.why.reach is not Reach.SHORT:
         return False
     farther = MayBe.LARGER if judgement.threshold.above else MayBe.SMALLER
     bound = judgement.bound
@@ -211,16 +211,18 @@ def judge_ratio(
     edge = _edge(threshold, floor)
     if threshold.crossed(nearest):
         failed = nearest > edge if above else nearest < edge
-        seen = RatioSeen(ratio, Reach.BEYOND if failed else Reach.NOISE, floor)
-        return Judgement(threshold, Judged.FAILED if failed else Judged.PASSED, seen)
+        seen = RatioReading(ratio, Reach.BEYOND if failed else Reach.NOISE, floor)
+        return Judgement(
+            threshold, ThresholdOutcome.FAILED if failed else ThresholdOutcome.PASSED, seen
+        )
     inside = threshold.crossed(farthest)
     margin = 0.0 if inside else math.expm1(abs(math.log(limit / farthest)))
     unseen = None
     if half_width(ratio) > margin:
         unseen = edge * detectable if above else edge / detectable
     reach = Reach.HOLDS if inside else Reach.SHORT
-    seen = RatioSeen(ratio, reach, floor, margin, unseen)
-    return Judgement(threshold, Judged.PASSED, seen)
+    seen = RatioReading(ratio, reach, floor, margin, unseen)
+    return Judgement(threshold, ThresholdOutcome.PASSED, seen)
 
 
 def planned(metric: str, load: Load) -> bool:
@@ -254,15 +256,15 @@ def _edge(threshold: Threshold, floor: float) -> float:
 def _judge_noisy(
     threshold: Threshold,
     summary: Summary,
-    found: Comparison | Change,
+    found: Comparison | RunDifference,
     floor: float,
     missing: tuple[TooFew, ...],
 ) -> Judgement:
     """Judge what was found of a ratio; *missing* says why there may be none."""
     if planned(threshold.metric, summary.run.plan.load):
-        return Judgement(threshold, Judged.UNJUDGED, Planned())
+        return Judgement(threshold, ThresholdOutcome.UNJUDGED, PlannedThroughput())
     if found.ratio is None:
-        return Judgement(threshold, Judged.UNJUDGED, missing)
+        return Judgement(threshold, ThresholdOutcome.UNJUDGED, missing)
     judged = judge_ratio(threshold, found.ratio, floor, found.detectable or math.inf)
     if isinstance(found, Comparison) and found.may_be is not None:
         return replace(judged, bound=found)
@@ -271,10 +273,10 @@ def _judge_noisy(
 
 def _of_versions(judged: Judgement) -> Judgement:
     """Return what is said of two versions: what is open passes nothing, so nothing is unseen."""
-    if isinstance(judged.why, RatioSeen):
+    if isinstance(judged.why, RatioReading):
         judged = replace(judged, why=replace(judged.why, unseen=None))
-    open_ = judged.outcome is Judged.PASSED and not is_excluded(judged)
-    return replace(judged, outcome=Judged.OPEN) if open_ else judged
+    open_ = judged.outcome is ThresholdOutcome.PASSED and not is_excluded(judged)
+    return replace(judged, outcome=ThresholdOutcome.OPEN) if open_ else judged
 
 
 def _judge_count(threshold: Threshold, summary: Summary) -> Judgement:
@@ -288,19 +290,19 @@ def _judge_count(threshold: Threshold, summary: Summary) -> Judgement:
     read = [derive(trial).get(threshold.metric) for trial in trials]
     counts = [count for count in read if count is not None]
     missing = len(read) - len(counts)
-    outcome = Judged.PASSED
+    outcome = ThresholdOutcome.PASSED
     if counts and threshold.crossed(max(counts)):
-        outcome = Judged.FAILED
+        outcome = ThresholdOutcome.FAILED
     elif not counts or missing:
-        outcome = Judged.UNJUDGED
-    seen = CountSeen(len(counts), missing, max(counts, default=None))
+        outcome = ThresholdOutcome.UNJUDGED
+    seen = CountReading(len(counts), missing, max(counts, default=None))
     return Judgement(threshold, outcome, seen)
 
 
-def _counting(threshold: Threshold, summary: Summary) -> tuple[Counting, ...]:
+def _counting(threshold: Threshold, summary: Summary) -> tuple[TrialCount, ...]:
     """Return in how many trials the two profiles of a ratio have a value, and what withholds it."""
     return tuple(
-        Counting(
+        TrialCount(
             row.profile.name,
             row.counts.get(threshold.metric, 0),
             row.total,

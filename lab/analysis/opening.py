@@ -9,7 +9,7 @@ from lab.analysis.footnotes import protocols
 from lab.analysis.gates_fired import failed
 from lab.analysis.limits import NoEffect, no_effect
 from lab.analysis.load_limit import kept_by_load
-from lab.analysis.summary import Step, Summary, Tally
+from lab.analysis.summary import Rung, Summary, Tally
 from lab.analysis.undecided import outlook, undecided
 from lab.model.comparison import Comparison, Verdict
 from lab.model.notice import Means, Notice, Remedy
@@ -19,7 +19,7 @@ MUCH_MEMORY = 0.10
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ComparedPair:
     """One comparison of two profiles, by each metric that is told first."""
 
     changed: str
@@ -41,16 +41,16 @@ class Opening:
     metrics: tuple[str, ...]
     """By which they are told."""
 
-    changed: tuple[Told, ...]
+    changed: tuple[ComparedPair, ...]
     """Those that are better or worse by any of the metrics."""
 
-    alike: Mapping[float, tuple[Told, ...]]
+    alike: Mapping[float, tuple[ComparedPair, ...]]
     """Share that the change is surely below -> those steps, by the metric that judges the run."""
 
-    undecided: tuple[Told, ...]
+    undecided: tuple[ComparedPair, ...]
     """Those of which the run says neither."""
 
-    uncounted: tuple[Told, ...]
+    uncounted: tuple[ComparedPair, ...]
     """Those with too few trials that count."""
 
     notices: tuple[Notice, ...]
@@ -83,7 +83,7 @@ def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Openi
     if farthest is not None:
         found += _whole(summary, farthest, names)
     changed, still_open, uncounted = [], [], []
-    alike: dict[float, list[Told]] = {}
+    alike: dict[float, list[ComparedPair]] = {}
     for each in found:
         judge = each.by.get(metric)
         if any(_moved(one) for one in each.by.values()):
@@ -152,26 +152,26 @@ def _moved(found: Comparison) -> bool:
     return not 1 / (1 + MUCH_MEMORY) < found.ratio.value < 1 + MUCH_MEMORY
 
 
-def _moved_by_cpu_alone(step: Step) -> bool:
+def _moved_by_cpu_alone(step: Rung) -> bool:
     sides = step.baseline if step.before is None else step.step
     moved = [name in sides and _moved(sides[name]) for name in ("cpu", "throughput")]
     return moved == [True, False]
 
 
-def _told(step: Step, names: Sequence[str]) -> Told:
+def _told(step: Rung, names: Sequence[str]) -> ComparedPair:
     """Return a step; the start of a ladder, which is a step from nothing, against the baseline."""
     sides = step.baseline if step.before is None else step.step
     other = step.other_than_baseline if step.before is None else step.other_than_before
     by = {name: sides[name] for name in names if name in sides and _known(sides[name])}
     first = next(iter(sides.values()), None)
-    return Told(step.profile, "" if first is None else first.reference, by, other)
+    return ComparedPair(step.profile, "" if first is None else first.reference, by, other)
 
 
 def _known(found: Comparison) -> bool:
     return found.ratio is not None or found.between is not None
 
 
-def _whole(summary: Summary, farthest: Comparison, names: Sequence[str]) -> Iterator[Told]:
+def _whole(summary: Summary, farthest: Comparison, names: Sequence[str]) -> Iterator[ComparedPair]:
     """
     Yield the last profile that serves what the baseline serves against the baseline: all settings.
 
@@ -184,4 +184,4 @@ def _whole(summary: Summary, farthest: Comparison, names: Sequence[str]) -> Iter
         by = {name: last.baseline[name] for name in names if name in last.baseline}
         by = {name: each for name, each in by.items() if _known(each)}
         if any(map(_moved, by.values())):
-            yield Told(last.profile, baseline, by, together=True)
+            yield ComparedPair(last.profile, baseline, by, together=True)

@@ -117,7 +117,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Rung:
     """How one profile compares, by metric."""
 
     profile: str
@@ -144,7 +144,7 @@ class Summary:
     """Its trials, judged: what everything else here is made of."""
     rows: tuple[Row, ...]
     """In ladder order."""
-    steps: tuple[Step, ...]
+    steps: tuple[Rung, ...]
     """In ladder order, without the baseline and without reference lines."""
     aa: Mapping[str, Comparison]
     """The reference's second run over its first, by metric."""
@@ -366,7 +366,7 @@ def _step(
     plan: Plan,
     comparisons: Comparisons,
     applications: Mapping[str, str],
-) -> Step:
+) -> Rung:
     def differs(reference: str | None) -> bool:
         served = {applications.get(name) for name in (profile.name, reference) if name}
         return None not in served and len(served) == 2
@@ -375,7 +375,7 @@ def _step(
         sides = own(profile.name), own(reference)
         return {name: comparisons.of(name, *sides) for name in with_ratio()}
 
-    return Step(
+    return Rung(
         profile=profile.name,
         before=before,
         instead_of=profile.against if before != profile.against else None,

@@ -20,7 +20,7 @@ from lab.model.metric import METRICS, Only
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SweepValue:
     """One metric of one profile at one value, in SI units."""
 
     median: float
@@ -32,7 +32,7 @@ class Measured:
     """Whether *median* is the least that it can be, since the load was at its limit."""
 
 
-def reading(summary: Summary, profile: str, metric: str) -> Measured | None:
+def reading(summary: Summary, profile: str, metric: str) -> SweepValue | None:
     """Return what *metric* was in the trials that count, else in all; None where it was in none."""
     trials = [item for item in summary.observations if item.trial.is_own(profile)]
     found = tuple(item.metrics[metric] for item in trials if metric in item.metrics)
@@ -45,8 +45,8 @@ def reading(summary: Summary, profile: str, metric: str) -> Measured | None:
     of = (row.known(metric) for row in summary.rows if row.profile.name == profile)
     known, least = next(of, (None, False))
     if known is not None and least:
-        return Measured(known, found, counts=True, least=True)
-    return Measured(statistics.median(found), found, told)
+        return SweepValue(known, found, counts=True, least=True)
+    return SweepValue(statistics.median(found), found, told)
 
 
 def value_of(summary: Summary) -> tuple[str, str]:

@@ -22,7 +22,7 @@ MOST_MORE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Undecided(Notice):
+class OpenMetric(Notice):
     """The steps that one metric leaves open."""
 
     metric: str
@@ -145,7 +145,7 @@ def left_early(summary: Summary, metrics: Sequence[str]) -> LeftEarly | None:
     return LeftEarly(tuple(sorted(blocks))) if blocks else None
 
 
-def undecided(summary: Summary, metrics: Sequence[str]) -> tuple[Undecided, ...]:
+def undecided(summary: Summary, metrics: Sequence[str]) -> tuple[OpenMetric, ...]:
     """Return by metric how many steps stay open, what would have been found, what decides next."""
     return tuple(filter(None, (_of_metric(summary, name) for name in metrics)))
 
@@ -182,7 +182,7 @@ def outlook(summary: Summary, metric: str) -> Outlook | None:
     return Outlook(decided, len(still_open), nearest, MoreTime(more, total, decides), most)
 
 
-def _of_metric(summary: Summary, name: str) -> Undecided | None:
+def _of_metric(summary: Summary, name: str) -> OpenMetric | None:
     steps = [(step.profile, step.step[name]) for step in summary.steps if name in step.step]
     still_open = [(who, each) for who, each in steps if each.verdict is Verdict.UNDECIDED]
     # What is told from 1 has no verdict yet: that needs the floor on top.
@@ -195,7 +195,7 @@ def _of_metric(summary: Summary, name: str) -> Undecided | None:
         return None
     needs = sorted((each.blocks_needed, who) for who, each in still_open if each.blocks_needed)
     known = bool(needs) and summary.run.plan.minutes is None
-    return Undecided(
+    return OpenMetric(
         metric=name,
         undecided=len(still_open),
         steps=len(steps),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.analysis.across import Across, Change
+from lab.analysis.across import Across, RunDifference
 from lab.analysis.comparable import DifferingKey
 from lab.analysis.judging import Judgement
 from lab.model.comparison import Estimate
@@ -88,7 +88,7 @@ def _question(found: Across) -> str:
     )
 
 
-def _table(metric: str, changes: Sequence[Change]) -> Table:
+def _table(metric: str, changes: Sequence[RunDifference]) -> Table:
     columns = texts(("profile", "first run", "second run", "change", "floor", "n"))
     rows = tuple(
         (
@@ -104,7 +104,7 @@ def _table(metric: str, changes: Sequence[Change]) -> Table:
     return Table(METRICS[metric].title, columns, rows)
 
 
-def _verdict(change: Change) -> Cell:
+def _verdict(change: RunDifference) -> Cell:
     text = UNKNOWN if change.ratio is None else f"{ratio(change.ratio)} {change.said}"
     return Cell(text, MEANINGS[change.verdict])
 
@@ -114,7 +114,7 @@ def _centre(estimate: Estimate | None) -> str:
     return UNKNOWN if estimate is None else f"{figure(estimate.value)}x"
 
 
-def _blocks(change: Change) -> str:
+def _blocks(change: RunDifference) -> str:
     sides = (change.before, change.after)
     return ", ".join(UNKNOWN if each is None else str(each.n) for each in sides)
 

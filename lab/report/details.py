@@ -12,7 +12,7 @@ from lab.model.numbers import UNKNOWN, quantity, share
 from lab.model.plan import Role
 from lab.report.plots.cores import PARTS, spent
 from lab.report.plots.percentiles import Curve
-from lab.report.plots.trials import Shown, shown
+from lab.report.plots.trials import DrawnTrial, shown
 from lab.report.tables import number
 
 SHARES = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "99.9%": 0.999, "99.99%": 0.9999}
@@ -65,7 +65,7 @@ def _title(metric: Metric) -> str:
     return ", ".join(filter(None, (metric.column[0], metric.beside)))
 
 
-def _trial(each: Shown, names: Sequence[str]) -> tuple[Cell, ...]:
+def _trial(each: DrawnTrial, names: Sequence[str]) -> tuple[Cell, ...]:
     trial, readings = each.trial, each.trial.readings
     steal = readings.get("machine.steal")
     return (
@@ -79,7 +79,7 @@ def _trial(each: Shown, names: Sequence[str]) -> tuple[Cell, ...]:
     )
 
 
-def _remark(each: Shown) -> Cell:
+def _remark(each: DrawnTrial) -> Cell:
     """Say which arm it is, whether it counts, and which gates fired."""
     trial, parts, meaning = each.trial, [], Meaning.PLAIN
     if trial.slot.arm.role is not Role.PROFILE:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.analysis.conclusion import Conclusion, Moved, Trust
+from lab.analysis.conclusion import BaselineDistance, Conclusion, Trust
 from lab.analysis.health import NoiseCheck
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
@@ -28,7 +28,7 @@ TRUSTED: Mapping[Trust, Trusted] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class HeadlineFigure:
     """A figure of the run as a whole."""
 
     label: str
@@ -53,7 +53,7 @@ def first(found: Conclusion) -> str:
     return f"{_won(found)}."
 
 
-def facts(conclusion: Conclusion) -> tuple[Fact, ...]:
+def facts(conclusion: Conclusion) -> tuple[HeadlineFigure, ...]:
     """Return what the verdict rests on."""
     summary = conclusion.summary
     plan = summary.run.plan
@@ -63,25 +63,29 @@ def facts(conclusion: Conclusion) -> tuple[Fact, ...]:
         aa = summary.aa[name].ratio
         value, within = (centre(aa), f"{interval(aa)}, ") if aa is not None else (UNKNOWN, "")
         note = f"{within}{plan.reference} against itself"
-        found.append(Fact(f"Noise check, {METRICS[name].title}", value, note))
+        found.append(HeadlineFigure(f"Noise check, {METRICS[name].title}", value, note))
     known = (share(summary.floors[each]) if summary.aa[each].ratio else UNKNOWN for each in names)
     floors = ", ".join(known)
     titles = ", ".join(METRICS[name].title for name in names)
     note = f"{titles}: the noise, at least 2%; a change must be wholly beyond it"
-    found.append(Fact("Floor", floors, note))
+    found.append(HeadlineFigure("Floor", floors, note))
     if conclusion.detectable is not None:
         note = f"in {METRICS[conclusion.metric].title}, with 80% power; the median step's"
-        found.append(Fact("Smallest detectable change", f"{figure(conclusion.detectable)}x", note))
+        found.append(
+            HeadlineFigure("Smallest detectable change", f"{figure(conclusion.detectable)}x", note)
+        )
     valid, total = (sum(getattr(row, key) for row in summary.rows) for key in ("valid", "total"))
     found.append(
-        Fact(
+        HeadlineFigure(
             "Trials that count",
             f"{valid} of {total}",
             f"{summary.measured} of {summary.planned} planned ones were made, the check's too",
         )
     )
     again = str(summary.run.made_again)
-    found.append(Fact("Repeated trials", again, "after a disturbance from outside; all are kept"))
+    found.append(
+        HeadlineFigure("Repeated trials", again, "after a disturbance from outside; all are kept")
+    )
     return tuple(found)
 
 
@@ -108,7 +112,7 @@ def _won(found: Conclusion) -> str:
     return text
 
 
-def _moved(moved: Moved) -> str:
+def _moved(moved: BaselineDistance) -> str:
     """Say how a profile compares with the baseline, as the subject of a sentence."""
     if moved.application is None:
         return _times(moved.whole)

@@ -21,7 +21,7 @@ from lab.analysis.footnotes import (
 )
 from lab.analysis.limits import NoEffect
 from lab.analysis.load_limit import Bounded, BoundedRatios, LoadAtLimit
-from lab.analysis.undecided import LeftEarly, Outlook, Undecided
+from lab.analysis.undecided import LeftEarly, OpenMetric, Outlook
 from lab.model.notice import Means, Notice
 from lab.model.workload import Wire
 
@@ -58,9 +58,9 @@ def no_effect(conclusion: Conclusion) -> Sequence[NoEffect]:
     return _all(conclusion, NoEffect)
 
 
-def undecided(conclusion: Conclusion) -> Sequence[Undecided]:
+def undecided(conclusion: Conclusion) -> Sequence[OpenMetric]:
     """By metric, of those that leave anything open."""
-    return _all(conclusion, Undecided)
+    return _all(conclusion, OpenMetric)
 
 
 def outlook(conclusion: Conclusion) -> Outlook | None:

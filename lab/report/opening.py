@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.gates.effort import SHARED_CORES
-from lab.analysis.opening import Opening, Told
+from lab.analysis.opening import ComparedPair, Opening
 from lab.analysis.summary import Summary, Tally
 from lab.analysis.sweep import RunConclusion, SweepConclusion
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
@@ -190,7 +190,7 @@ def _changed(found: Conclusion) -> Table | None:
     return Table(title, texts(columns), rows)
 
 
-def _name(each: Told, *, alone: bool) -> str:
+def _name(each: ComparedPair, *, alone: bool) -> str:
     name = each.changed if alone else f"{each.changed} / {each.reference}"
     if each.together:
         return f"all steps: {name}"
@@ -249,7 +249,7 @@ def _open(found: Conclusion) -> Table | None:
     return _section(f"No answer{_takes(found)}", rows)
 
 
-def _open_cell(found: Conclusion, each: Told) -> Cell:
+def _open_cell(found: Conclusion, each: ComparedPair) -> Cell:
     judge = each.by[found.metric]
     return Cell(f"{METRICS[found.metric].title}: {_said(judge).removeprefix('no answer: ')}")
 
@@ -311,7 +311,7 @@ def _section(title: str, rows: tuple[tuple[Cell, ...], ...]) -> Table | None:
     )
 
 
-def _names(those: Sequence[Told]) -> str:
+def _names(those: Sequence[ComparedPair]) -> str:
     return ", ".join(each.changed for each in those)
 
 

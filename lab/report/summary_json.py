@@ -16,12 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from lab.analysis.across import Change
+from lab.analysis.across import RunDifference
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.judging import Judgement
 from lab.analysis.limits import Limit
 from lab.analysis.stats import half_width
-from lab.analysis.summary import Part, Row, Step, Tally
+from lab.analysis.summary import Part, Row, Rung, Tally
 from lab.analysis.sweep import RunConclusion
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Diagnosis
@@ -249,7 +249,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "parts": _parts,
         **dict.fromkeys(("profile", "total", "counts", "tallies", "never_kept", "generator")),
     },
-    Step: dict.fromkeys(("other_than_before", "other_than_baseline")),
+    Rung: dict.fromkeys(("other_than_before", "other_than_baseline")),
     Tally: {
         "gate": "gate.name",
         "reason": "example.reason",
@@ -302,7 +302,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
     Limit: {"profiles": "profiles", "trials": "trials", "stretches": None, "members": None},
     CounterRun: {"profile": "arm.name", **dict.fromkeys(("of", "cause", "arm"))},
     Estimate: {"ratio": "value", "value": None},
-    Change: {"change": "ratio", "ratio": None},
+    RunDifference: {"change": "ratio", "ratio": None},
     Judgement: {
         "threshold": "threshold.text",
         "sentence": thresholds.why,

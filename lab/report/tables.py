@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from lab.analysis.conclusion import Conclusion
-from lab.analysis.judging import Judged, Judgement
+from lab.analysis.judging import Judgement, ThresholdOutcome
 from lab.analysis.limits import Limit
-from lab.analysis.summary import Part, Row, Step, Summary
+from lab.analysis.summary import Part, Row, Rung, Summary
 from lab.model.comparison import Comparison, Verdict
 from lab.model.document import (
     NOTHING,
@@ -178,7 +178,7 @@ def _changes(found: Conclusion) -> Table:
     return _ratio_table("Each step, against the profile above it", rows, names)
 
 
-def step_name(step: Step, above: str) -> str:
+def step_name(step: Rung, above: str) -> str:
     """Name the profile; with the one that it is a step from, where that is not the one above."""
     if step.before is None:
         return f"{step.profile} (a start of its own)"
@@ -264,10 +264,10 @@ MEANINGS = {
 
 
 OUTCOMES = {
-    Judged.PASSED: Meaning.GOOD,
-    Judged.FAILED: Meaning.BAD,
-    Judged.UNJUDGED: Meaning.WARNING,
-    Judged.OPEN: Meaning.WARNING,
+    ThresholdOutcome.PASSED: Meaning.GOOD,
+    ThresholdOutcome.FAILED: Meaning.BAD,
+    ThresholdOutcome.UNJUDGED: Meaning.WARNING,
+    ThresholdOutcome.OPEN: Meaning.WARNING,
 }
 
 

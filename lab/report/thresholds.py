@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from lab.analysis.judging import CountSeen, Judged, Judgement, Planned, RatioSeen, Reach, TooFew
+from lab.analysis.judging import (
+    CountReading,
+    Judgement,
+    PlannedThroughput,
+    RatioReading,
+    Reach,
+    ThresholdOutcome,
+    TooFew,
+)
 from lab.analysis.stats import CONFIDENCE
 from lab.analysis.sweep import RunConclusion
 from lab.analysis.thresholds import PLANNED, Threshold
@@ -28,15 +36,15 @@ def why(judgement: Judgement) -> str:
     """Say what an outcome rests on, with the figures; without a full stop."""
     threshold = judgement.threshold
     match judgement.why:
-        case Planned():
+        case PlannedThroughput():
             return PLANNED
-        case RatioSeen() as seen:
+        case RatioReading() as seen:
             bound = "" if judgement.bound is None else f"; {judgement.bound.caveat}"
             level = seen.ratio.level
             width = "" if level == CONFIDENCE else f" ({percent(level)} interval)"
             found = f"{figures(seen.ratio)}{width} over {seen.ratio.n} blocks"
             return f"{found}: {_reach(threshold, seen)}{bound}"
-        case CountSeen() as seen:
+        case CountReading() as seen:
             return _counted(threshold, judgement.outcome, seen)
         case few:
             return "; ".join(_too_few(METRICS[threshold.metric].title, each) for each in few)
@@ -47,7 +55,7 @@ def figures(ratio: Estimate) -> str:
     return f"{ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}]"
 
 
-def _reach(threshold: Threshold, seen: RatioSeen) -> str:
+def _reach(threshold: Threshold, seen: RatioReading) -> str:
     """Say where the interval lies, and what it could not have seen."""
     limit = f"{threshold.limit:g}"
     said = {
@@ -63,12 +71,12 @@ def _reach(threshold: Threshold, seen: RatioSeen) -> str:
     return said
 
 
-def _counted(threshold: Threshold, outcome: Judged, seen: CountSeen) -> str:
+def _counted(threshold: Threshold, outcome: ThresholdOutcome, seen: CountReading) -> str:
     title, name = METRICS[threshold.metric].title, threshold.profile
-    if outcome is Judged.UNJUDGED:
+    if outcome is ThresholdOutcome.UNJUDGED:
         return f"{seen.missing} of {seen.read + seen.missing} trials of {name} have no {title}"
-    most = "" if outcome is Judged.FAILED else "at most "
-    of = "one of " if outcome is Judged.FAILED else ""
+    most = "" if outcome is ThresholdOutcome.FAILED else "at most "
+    of = "one of " if outcome is ThresholdOutcome.FAILED else ""
     return f"{title}: {most}{seen.largest:,.0f} in {of}{seen.read} trials of {name}"
 
 

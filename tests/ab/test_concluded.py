@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab.analysis.judging import FAILED, Judged, Judgement, RatioSeen, Reach
+from lab.analysis.judging import FAILED, Judgement, RatioReading, Reach, ThresholdOutcome
 from lab.analysis.summary import summarise
 from lab.analysis.sweep import conclude_run
 from lab.analysis.thresholds import parse
@@ -107,8 +107,8 @@ def test_a_limit_that_is_open_says_what_would_tell(minutes, said):
     plan = replace(run.plan, minutes=minutes, blocks=80, deciding="cpu")
     run = replace(run, plan=plan, trials=tuple(trials))
     # It shrinks with the root of the number, to 1.05 after a few more than 16.
-    seen = RatioSeen(Estimate(1.02, 1.02 / 1.0374, 1.02 * 1.0374, 10), Reach.HOLDS, 0.02)
-    judgement = Judgement(parse("cpu(new/old) > 1.05"), Judged.OPEN, seen)
+    seen = RatioReading(Estimate(1.02, 1.02 / 1.0374, 1.02 * 1.0374, 10), Reach.HOLDS, 0.02)
+    judgement = Judgement(parse("cpu(new/old) > 1.05"), ThresholdOutcome.OPEN, seen)
     assert f". {said}" in told_of(judgement, run)
     bound = Comparison("cpu", "old", "new", Verdict.SAME, seen.ratio, may_be=MayBe.EITHER)
     assert "would tell" not in told_of(replace(judgement, bound=bound), run)

@@ -10,10 +10,10 @@ from lab.analysis.ending import blocks_to_tell, is_over
 from lab.analysis.judging import (
     FAILED,
     UNJUDGED,
-    Judged,
     Judgement,
-    RatioSeen,
+    RatioReading,
     Reach,
+    ThresholdOutcome,
     is_excluded,
     judge_run,
 )
@@ -113,8 +113,8 @@ def test_ten_percent_more_cpu_is_found():
 def test_a_limit_within_the_noise_is_open():
     """New needs more than the limit, and no more than noise may make of two that are alike."""
     ratio = Estimate(1.03, 1.02, 1.04, 6)
-    seen = RatioSeen(ratio, Reach.NOISE, 0.05)
-    assert not is_excluded(Judgement(parse("cpu(new/old) > 1.01"), Judged.PASSED, seen))
+    seen = RatioReading(ratio, Reach.NOISE, 0.05)
+    assert not is_excluded(Judgement(parse("cpu(new/old) > 1.01"), ThresholdOutcome.PASSED, seen))
 
 
 def test_green_says_that_the_limit_is_excluded():
@@ -122,8 +122,8 @@ def test_green_says_that_the_limit_is_excluded():
     versions = recorded(1.1, 0.02)
     settings = replace(versions, plan=replace(versions.plan, deciding=None))
     limit = parse("cpu(new/old) > 1.1")
-    assert judge_run(limit, summarise(versions)).outcome is Judged.OPEN
-    assert judge_run(limit, summarise(settings)).outcome is Judged.PASSED
+    assert judge_run(limit, summarise(versions)).outcome is ThresholdOutcome.OPEN
+    assert judge_run(limit, summarise(settings)).outcome is ThresholdOutcome.PASSED
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,9 @@ def test_what_is_open_says_how_long_it_would_take():
     for seed in range(40):
         run = recorded(1.05, 0.06, seed=seed)
         (judgement,) = ends(run, limit).judgements
-        blocks = blocks_to_tell(judgement, run) if judgement.outcome is Judged.OPEN else None
+        blocks = (
+            blocks_to_tell(judgement, run) if judgement.outcome is ThresholdOutcome.OPEN else None
+        )
         if blocks is not None and blocks <= 40:
             longer = recorded(1.05, 0.06, blocks=blocks, seed=100 + seed)
             told.append(ends(longer, limit).status != UNJUDGED)
@@ -170,7 +172,7 @@ def test_what_is_open_says_how_long_it_would_take():
 def test_a_bound_excludes_what_lies_on_its_other_side(may_be, is_it):
     """Where the load kept old from being faster, new may be slower than it looks."""
     ratio = Estimate(1.0, 0.99, 1.01, 6)
-    seen = RatioSeen(ratio, Reach.SHORT, 0.01)
+    seen = RatioReading(ratio, Reach.SHORT, 0.01)
     bound = Comparison("throughput", "old", "new", Verdict.SAME, ratio, may_be=may_be)
     limit = parse("throughput(new/old) < 0.9")
-    assert is_excluded(Judgement(limit, Judged.PASSED, seen, bound)) is is_it
+    assert is_excluded(Judgement(limit, ThresholdOutcome.PASSED, seen, bound)) is is_it

@@ -9,7 +9,7 @@ from lab.analysis.comparable import MismatchError, require_comparable
 from lab.analysis.conclude import conclude
 from lab.analysis.gates import judge
 from lab.analysis.gates.common import at_limit, server_cores
-from lab.analysis.judging import Judged, judge_run
+from lab.analysis.judging import ThresholdOutcome, judge_run
 from lab.analysis.observations import observed
 from lab.analysis.summary import summarise
 from lab.analysis.sweep import conclude_run
@@ -168,7 +168,7 @@ def test_what_was_served_stands_where_the_limit_is_somebody_elses(window, readin
 def test_a_limit_on_throughput_cannot_be_judged():
     """Two ends are no interval of a ratio."""
     found = judge_run(parse("rps(b/a) < 0.95"), summarise(shared()))
-    assert found.outcome is Judged.UNJUDGED
+    assert found.outcome is ThresholdOutcome.UNJUDGED
     assert "shared cores" in why(found)
 
 

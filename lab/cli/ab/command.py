@@ -14,7 +14,7 @@ import click
 
 from lab.analysis.ending import METRICS, is_over
 from lab.analysis.health import gravest
-from lab.analysis.judging import UNJUDGED, Judged
+from lab.analysis.judging import UNJUDGED, ThresholdOutcome
 from lab.analysis.thresholds import Threshold, check, parse
 from lab.bench import profiles
 from lab.bench.load.process import EngineGenerator
@@ -263,10 +263,14 @@ def _measured(
     judgements, status = conclusion.judgements, conclusion.status
     told = [told_of(judgement, conclusion.summaries[0].run) for judgement in judgements]
     crossed = {
-        judgement.threshold.text for judgement in judgements if judgement.outcome is Judged.FAILED
+        judgement.threshold.text
+        for judgement in judgements
+        if judgement.outcome is ThresholdOutcome.FAILED
     }
     untold = [
-        judgement.threshold.text for judgement in judgements if judgement.outcome is Judged.OPEN
+        judgement.threshold.text
+        for judgement in judgements
+        if judgement.outcome is ThresholdOutcome.OPEN
     ]
     if costs is not None:
         said, counted = counts.told(costs, limits.counted or ())

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.analysis.ending import blocks_to_tell
-from lab.analysis.judging import FAILED, UNJUDGED, Judged, Judgement
+from lab.analysis.judging import FAILED, UNJUDGED, Judgement, ThresholdOutcome
 from lab.analysis.undecided import seconds_of
 from lab.bench.trials.conduct import Outcome
 from lab.model.measurement import Run
@@ -26,7 +26,7 @@ UNCONFIRMED = 3
 def told_of(judgement: Judgement, run: Run) -> str:
     """Return what a run says to one limit, in a line; of one that is open what would tell."""
     said = judgement_line(judgement)
-    if judgement.outcome is not Judged.OPEN:
+    if judgement.outcome is not ThresholdOutcome.OPEN:
         return said
     if judgement.bound is not None:  # which says itself what it is for want of
         return said

@@ -19,7 +19,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from lab.analysis.sweep import SweepConclusion
-from lab.analysis.sweep_values import Measured, order_of, reading
+from lab.analysis.sweep_values import SweepValue, order_of, reading
 from lab.model.metric import METRICS
 from lab.model.numbers import quantity
 from lab.report.caveats import caveats_of_sweep
@@ -94,7 +94,7 @@ def draw(found: SweepConclusion) -> Picture | None:
     return Picture(f"What {found.quantity} changed", _describe(found, read, notes), canvas, notes)
 
 
-Lines = dict[str, list[Measured | None]]
+Lines = dict[str, list[SweepValue | None]]
 """Profile -> what was measured of it at each value."""
 
 
@@ -164,20 +164,20 @@ def _apart(axes: Axes, places: Sequence[float], values: Sequence[str]) -> list[s
     return [*told, values[-1]]
 
 
-def _drawable(line: Sequence[Measured | None], metric: str) -> list[Measured | None]:
+def _drawable(line: Sequence[SweepValue | None], metric: str) -> list[SweepValue | None]:
     """Return *line* in the unit of its panel, without what a logarithmic axis cannot hold."""
-    metric_, found = METRICS[metric], list[Measured | None]()
+    metric_, found = METRICS[metric], list[SweepValue | None]()
     for each in line:
         if each is None or not (metric_.exact or each.median > 0):
             found.append(None)
             continue
         trials = tuple(value * metric_.scale for value in each.trials)
-        found.append(Measured(each.median * metric_.scale, trials, each.counts, each.least))
+        found.append(SweepValue(each.median * metric_.scale, trials, each.counts, each.least))
     return found
 
 
 def _line(
-    axes: Axes, places: Sequence[float], line: Sequence[Measured | None], number: int
+    axes: Axes, places: Sequence[float], line: Sequence[SweepValue | None], number: int
 ) -> None:
     """Draw one profile's line."""
     colour = LIGHT[f"series{number + 1}"]

@@ -62,7 +62,7 @@ MARKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DrawnTrial:
     """One trial as it is drawn and listed."""
 
     number: int
@@ -84,12 +84,12 @@ class Shown:
         return {Role.AA: "a/a", Role.COUNTER: "counter"}.get(role, "counts")
 
 
-def shown(summary: Summary) -> tuple[Shown, ...]:
+def shown(summary: Summary) -> tuple[DrawnTrial, ...]:
     """Return every trial of the run, in run order."""
     run = summary.run
     judged = {id(item.trial): item for item in summary.observations}
     return tuple(
-        Shown(number, trial, derive(trial), judged.get(id(trial)))
+        DrawnTrial(number, trial, derive(trial), judged.get(id(trial)))
         for number, trial in enumerate(run.trials, 1)
     )
 
@@ -118,7 +118,7 @@ def draw(found: Conclusion) -> Picture | None:
     return Picture("Every trial, in run order", _describe(trials, notes), canvas, notes)
 
 
-def _panel(axes: Axes, name: str, trials: Sequence[Shown], *, last: bool) -> None:
+def _panel(axes: Axes, name: str, trials: Sequence[DrawnTrial], *, last: bool) -> None:
     points = _ratios(name, trials)
     axes.set_yscale("log")
     _blocks(axes, trials, named=last)
@@ -141,7 +141,7 @@ def _panel(axes: Axes, name: str, trials: Sequence[Shown], *, last: bool) -> Non
     _name(axes, points, len(trials))
 
 
-def _name(axes: Axes, points: Sequence[tuple[Shown, float]], width: int) -> None:
+def _name(axes: Axes, points: Sequence[tuple[DrawnTrial, float]], width: int) -> None:
     """Write the profile beside the trials farthest from their median, not one over another."""
     named: list[int] = []
     for each, ratio in sorted(points, key=lambda point: -abs(math.log(point[1]))):
@@ -172,7 +172,7 @@ def _point(kind: str) -> dict[str, Any]:
     }
 
 
-def _ratios(name: str, trials: Sequence[Shown]) -> list[tuple[Shown, float]]:
+def _ratios(name: str, trials: Sequence[DrawnTrial]) -> list[tuple[DrawnTrial, float]]:
     """Return those with the metric, over their arm's median of the trials not made again."""
     values: dict[str, list[float]] = {}
     having = [(each, each.metrics[name]) for each in trials if each.metrics.get(name, 0) > 0]
@@ -184,7 +184,7 @@ def _ratios(name: str, trials: Sequence[Shown]) -> list[tuple[Shown, float]]:
     return [(each, value / centre) for each, value, centre in placed if centre]
 
 
-def _blocks(axes: Axes, trials: Sequence[Shown], *, named: bool) -> None:
+def _blocks(axes: Axes, trials: Sequence[DrawnTrial], *, named: bool) -> None:
     """Shade every other block, and number them under the lowest panel."""
     for block in sorted({each.trial.slot.block for each in trials}):
         numbers = [each.number for each in trials if each.trial.slot.block == block]
@@ -197,7 +197,7 @@ def _blocks(axes: Axes, trials: Sequence[Shown], *, named: bool) -> None:
             note(axes, (first + last) / 2, -0.06, words, ha="center", fontsize=SMALL, **below)
 
 
-def _describe(trials: Sequence[Shown], notes: Sequence[str]) -> str:
+def _describe(trials: Sequence[DrawnTrial], notes: Sequence[str]) -> str:
     counts = {kind: sum(each.kind == kind for each in trials) for kind in MARKS}
     parts = (f"{number} {MARKS[kind][-1]}" for kind, number in counts.items() if number)
     spread = []
