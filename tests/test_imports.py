@@ -15,6 +15,9 @@ from lab.model.workload import Wire
 from tests.kit.lab_process import ROOT
 from tools.pages.house import BENCH, FIGURE, PACKAGES, arrows, files, imports, render
 
+VAGUE = {"each": 457, "found": 545, "said": 466, "told": 165, "asked": 131, "own": 299}
+"""Names that say nothing of what they hold -> how many there may be; a change lowers a number."""
+
 DOES_IO = frozenset({"os", "shutil", "socket", "subprocess", "tempfile", "time", "urllib"})
 """Modules that `lab.analysis` may not import: what it says follows from its arguments alone."""
 
@@ -156,6 +159,25 @@ def test_a_class_has_a_name_of_its_own():
     """One meaning a word: no two classes of `lab` share their name."""
     names = Counter(node.name for _, node in definitions(ast.ClassDef))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def vague_names() -> Counter[str]:
+    """Return how often each of VAGUE is a name in `lab`: of a variable, or of an attribute."""
+    names: Counter[str] = Counter()
+    for path in files("lab"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name):
+                    names[name] += name in VAGUE
+                case ast.FunctionDef(name=name) | ast.keyword(arg=name):
+                    names[name] += name in VAGUE
+    return +names
+
+
+def test_vague_names_only_become_fewer():
+    """A name says what it holds: `profile` in the place of `each`, `comparison` of `found`."""
+    more = {name: count for name, count in vague_names().items() if count > VAGUE[name]}
+    assert not more, f"these have become more: name what they hold: {more}"
 
 
 def test_modules_and_functions_are_small():

@@ -89,11 +89,11 @@ class Across:
         found = {}
         for metric in self.metrics:
             sizes = [
-                each.detectable * (1 + each.floor)
-                for each in self.changes
-                if each.metric == metric
-                and each.verdict is Verdict.UNDECIDED
-                and each.detectable is not None
+                run_difference.detectable * (1 + run_difference.floor)
+                for run_difference in self.changes
+                if run_difference.metric == metric
+                and run_difference.verdict is Verdict.UNDECIDED
+                and run_difference.detectable is not None
             ]
             if sizes:
                 found[metric] = len(sizes), min(sizes)
@@ -103,8 +103,8 @@ class Across:
     def capped(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Profiles with which each run's generator was at its limit."""
         first, second = (
-            tuple(row.profile.name for row in each.rows if row.at_least("throughput"))
-            for each in (self.before, self.after)
+            tuple(row.profile.name for row in summary.rows if row.at_least("throughput"))
+            for summary in (self.before, self.after)
         )
         return first, second
 
@@ -134,8 +134,8 @@ def change(
     before: Summary, after: Summary, metric: str, profile: str, reference: str
 ) -> RunDifference:
     """Return how the ratio of any two profiles changed, by one metric."""
-    (found,) = _changes(before, after, [(profile, reference)], [metric])
-    return found
+    (run_difference,) = _changes(before, after, [(profile, reference)], [metric])
+    return run_difference
 
 
 def welch(before: Estimate, after: Estimate) -> tuple[Estimate, float]:
@@ -169,23 +169,25 @@ def _changes(
     for profile, reference in pairs:
         for metric in metrics:
             floor = combined_floor(_noise(before, metric), _noise(after, metric))
-            sides = [each.compare_whole(metric, profile, reference) for each in (before, after)]
-            old, new = (each.ratio for each in sides)
-            bound = any(each.may_be is not None for each in sides)
-            found = RunDifference(
+            sides = [
+                summary.compare_whole(metric, profile, reference) for summary in (before, after)
+            ]
+            old, new = (side.ratio for side in sides)
+            bound = any(side.may_be is not None for side in sides)
+            run_difference = RunDifference(
                 metric, profile, reference, old, new, None, floor, Verdict.INVALID
             )
             if old is not None and new is not None:
                 ratio, detectable = welch(old, new)
                 verdict = verdict_of(ratio.low, ratio.high, floor, METRICS[metric].better)
-                found = replace(
-                    found,
+                run_difference = replace(
+                    run_difference,
                     ratio=ratio,
                     verdict=verdict,
                     detectable=detectable,
                     below=None if bound else below(ratio),
                 )
-            yield found
+            yield run_difference
 
 
 def _noise(summary: Summary, metric: str) -> float:

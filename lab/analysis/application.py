@@ -19,4 +19,4 @@ def applications(plan: Plan) -> dict[str, str]:
 
 def is_wsgi(plan: Plan) -> bool:
     """Return whether each profile calls its application by WSGI."""
-    return all(servers.of(each).interface(each) == WSGI for each in plan.profiles)
+    return all(servers.of(profile).interface(profile) == WSGI for profile in plan.profiles)

@@ -58,10 +58,14 @@ def shared_ceiling(
     if plan.load.rate is not None:
         return None
     measured = (_measured(profile.name, observations) for profile in plan.profiles)
-    by_rate = sorted((each for each in measured if each is not None), key=lambda each: each.rate)
+    by_rate = sorted(
+        (profile for profile in measured if profile is not None), key=lambda each: each.rate
+    )
     for first, slowest in enumerate(by_rate):
         for share in (SAME_RATE, SUSPICIOUS):
-            group = [each for each in by_rate[first:] if each.rate <= slowest.rate * (1 + share)]
+            group = [
+                profile for profile in by_rate[first:] if profile.rate <= slowest.rate * (1 + share)
+            ]
             if _is_ceiling(group, share, noise):
                 return _found(group)
     return None
@@ -79,16 +83,16 @@ def _measured(name: str, observations: Sequence[Observation]) -> _Profile | None
 def _is_ceiling(group: Sequence[_Profile], share: float, noise: float) -> bool:
     if len(group) < LEAST_PROFILES:
         return False
-    cpus = [each.cpu for each in group if each.cpu is not None]
+    cpus = [profile.cpu for profile in group if profile.cpu is not None]
     if not cpus:
         return share == SUSPICIOUS
     return len(cpus) == len(group) and max(cpus) > min(cpus) * (1 + OTHER_WORK) * (1 + noise)
 
 
 def _found(group: Sequence[_Profile]) -> SharedCeiling:
-    cpus = [each.cpu for each in group if each.cpu is not None]
+    cpus = [profile.cpu for profile in group if profile.cpu is not None]
     return SharedCeiling(
-        tuple(each.name for each in group),
+        tuple(profile.name for profile in group),
         group[-1].rate / group[0].rate - 1,
         (min(cpus), max(cpus)) if cpus else None,
     )

@@ -84,10 +84,13 @@ def require_comparable(before: Run, after: Run) -> tuple[DifferingKey, ...]:
     forbidden = [*differences(_asked(before), _asked(after)), *_profiles(before, after)]
     # What was read before the first trial of each.
     first = (next(iter(run.environments.values()), {}) for run in (before, after))
-    for each in differences(*first):
-        if each.key.startswith("servers.") and "absent" in (each.before, each.after):
+    for differing_key in differences(*first):
+        if differing_key.key.startswith("servers.") and "absent" in (
+            differing_key.before,
+            differing_key.after,
+        ):
             continue  # a peer that is in one of the runs alone
-        (allowed if _may_differ(each.key) else forbidden).append(each)
+        (allowed if _may_differ(differing_key.key) else forbidden).append(differing_key)
     if forbidden:
         raise MismatchError(before.name, after.name, tuple(forbidden))
     names = ({profile.name for profile in run.plan.profiles} for run in (before, after))
@@ -124,7 +127,10 @@ def _asked(run: Run) -> dict[str, Any]:
         "load": dataclasses.asdict(plan.load),
         "plan": {"reference": plan.reference, "window": plan.window, "warmup": plan.warmup},
         "generator": run.generator,
-        "backing": {each.name: f"{each.release} {each.digest}" for each in plan.backing},
+        "backing": {
+            backing_service.name: f"{backing_service.release} {backing_service.digest}"
+            for backing_service in plan.backing
+        },
         "rates": {",".join(arm.at.values()): arm.load.rate for arm in plan.arms if arm.at},
     }
     cores = [t.readings["server.cores"] for t in run.trials if "server.cores" in t.readings]
@@ -133,21 +139,22 @@ def _asked(run: Run) -> dict[str, Any]:
     asked["cores"] = {"shared": run.shares_cores}
     # By number: a pod has another name each time.
     hosts = sorted(run.hosts.values(), key=repr)
-    asked["hosts"] = {str(number): dict(each) for number, each in enumerate(hosts, 1)}
+    asked["hosts"] = {str(number): dict(host) for number, host in enumerate(hosts, 1)}
     return asked
 
 
 def _comparable(workload: Workload) -> Workload:
     """Return *workload* but for folders, the order of requests, and how replies varied."""
-    told = workload.runtime
+    runtime = workload.runtime
     return dataclasses.replace(
         workload,
         chdir=None,
-        runtime=dataclasses.replace(told, python=None, uwsgi=None, cwd=None, chdir=None),
+        runtime=dataclasses.replace(runtime, python=None, uwsgi=None, cwd=None, chdir=None),
         seed=0,
         expect=_required(workload.expect),
         requests=tuple(
-            dataclasses.replace(each, expect=_required(each.expect)) for each in workload.requests
+            dataclasses.replace(request, expect=_required(request.expect))
+            for request in workload.requests
         ),
     )
 

@@ -58,7 +58,10 @@ class BlockPair:
     def log_ratios(self, metric: str, reference: str | None = None) -> list[float]:
         """Return the logarithm of *metric* of the changed side over that of each reference."""
         above = math.log(self.changed.metrics[metric])
-        return [above - math.log(each.metrics[reference or metric]) for each in self.reference]
+        return [
+            above - math.log(observation.metrics[reference or metric])
+            for observation in self.reference
+        ]
 
     def log_ratio(self, metric: str, reference: str | None = None) -> float:
         """
@@ -159,9 +162,10 @@ def _between(
     """
     metrics = ("served", "capacity")
     shared = [
-        each
-        for each in observations
-        if each.trial.shares_cores and all(each.metrics.get(name, 0) > 0 for name in metrics)
+        observation
+        for observation in observations
+        if observation.trial.shares_cores
+        and all(observation.metrics.get(name, 0) > 0 for name in metrics)
     ]
     pairs, names = _pairs(shared, "served", changed, references), (references[0][0], changed[0])
     both = True if len(references) > 1 else None
@@ -255,22 +259,24 @@ def _pairs(
         if blocks is not None and observation.metrics.get(metric, 0) > 0:
             blocks[slot.block] = observation
     of_reference = [by_side[side] for side in references]
-    found = (
-        BlockPair(tuple(side[block] for side in of_reference if block in side), each)
-        for block, each in sorted(by_side[changed].items())
+    block_pairs = (
+        BlockPair(tuple(side[block] for side in of_reference if block in side), observation)
+        for block, observation in sorted(by_side[changed].items())
     )
-    return [pair for pair in found if pair.reference]
+    return [pair for pair in block_pairs if pair.reference]
 
 
 def _sides(pairs: Sequence[BlockPair]) -> tuple[list[Observation], list[Observation]]:
     """Return the trials of the reference, and those of the changed side."""
-    return [each for pair in pairs for each in pair.reference], [pair.changed for pair in pairs]
+    return [observation for pair in pairs for observation in pair.reference], [
+        pair.changed for pair in pairs
+    ]
 
 
 def _may_be(pairs: Sequence[BlockPair]) -> MayBe | None:
     """Return what else a ratio of throughputs may be: a side at the generator's limit is more."""
     reference, changed = (
-        limiting_share(each.trial for each in side) >= BUSY for side in _sides(pairs)
+        limiting_share(observation.trial for observation in side) >= BUSY for side in _sides(pairs)
     )
     if reference and changed:
         return MayBe.EITHER

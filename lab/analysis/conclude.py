@@ -67,9 +67,11 @@ def conclude(summary: Summary, thresholds: Sequence[Threshold] | None = None) ->
 
 def _warnings(summary: Summary, status: int) -> Iterator[Notice]:
     """Yield its warnings; that of the noise makes the status only where nothing else does."""
-    for each in summary.warnings:
+    for warning in summary.warnings:
         yield (
-            replace(each, decides=False) if isinstance(each, Noise) and status != UNJUDGED else each
+            replace(warning, decides=False)
+            if isinstance(warning, Noise) and status != UNJUDGED
+            else warning
         )
 
 
@@ -92,14 +94,16 @@ def _trust(summary: Summary) -> Trust:
 def _against(summary: Summary, metric: str) -> dict[str, Comparison]:
     """Return how each profile compares with the baseline, of those that can be compared."""
     found = {step.profile: step.baseline[metric] for step in summary.steps}
-    return {profile: each for profile, each in found.items() if each.ratio is not None}
+    return {
+        profile: comparison for profile, comparison in found.items() if comparison.ratio is not None
+    }
 
 
 def _at_limit(summary: Summary) -> bool:
     """Return whether the generator's limit leaves all throughputs undecided, and CPU can tell."""
     found = _against(summary, "throughput").values()
-    open_ = all(each.verdict is Verdict.UNDECIDED for each in found)
-    limited = any(each.may_be is not None for each in found)
+    open_ = all(comparison.verdict is Verdict.UNDECIDED for comparison in found)
+    limited = any(comparison.may_be is not None for comparison in found)
     return open_ and limited and bool(_against(summary, "cpu"))
 
 
@@ -118,8 +122,8 @@ def _uncounted(summary: Summary) -> Uncounted | None:
     ]
     if not rows:
         return None
-    found = (each for row in rows for each in row.tallies if "throughput" in each.withheld)
-    gates = {each.gate.name: each.example.reason for each in found}
+    tallies = (tally for row in rows for tally in row.tallies if "throughput" in tally.withheld)
+    gates = {tally.gate.name: tally.example.reason for tally in tallies}
     nothing = not any(row.values for row in summary.rows)
     return Uncounted(tuple(row.profile.name for row in rows), gates, nothing=nothing)
 
@@ -127,8 +131,8 @@ def _uncounted(summary: Summary) -> Uncounted | None:
 def _farthest(summary: Summary, metric: str) -> Comparison | None:
     """Return what changed most against the baseline: the best, else the worst; None if nothing."""
     against = _against(summary, metric).values()
-    better = [each for each in against if each.verdict is Verdict.FASTER]
-    worse = [each for each in against if each.verdict is Verdict.SLOWER]
+    better = [comparison for comparison in against if comparison.verdict is Verdict.FASTER]
+    worse = [comparison for comparison in against if comparison.verdict is Verdict.SLOWER]
     return max(better or worse, key=surely, default=None)
 
 
@@ -161,16 +165,16 @@ def _cpu(summary: Summary, farthest: Comparison) -> Comparison | None:
     """Return what more requests cost; None for another application, which does another work."""
     if farthest.metric != "throughput" or farthest.verdict is not Verdict.FASTER:
         return None
-    if any(each.other_than_baseline for each in summary.steps if each.profile == farthest.changed):
+    if any(step.other_than_baseline for step in summary.steps if step.profile == farthest.changed):
         return None
-    found = _against(summary, "cpu").get(farthest.changed)
-    return None if found is None or found.verdict is Verdict.UNDECIDED else found
+    comparison = _against(summary, "cpu").get(farthest.changed)
+    return None if comparison is None or comparison.verdict is Verdict.UNDECIDED else comparison
 
 
 def _detectable(summary: Summary, metric: str) -> float | None:
     sizes = [
-        each.detectable * (1 + summary.floors[metric])
+        comparison.detectable * (1 + summary.floors[metric])
         for step in summary.steps
-        if (each := step.step.get(metric)) is not None and each.detectable is not None
+        if (comparison := step.step.get(metric)) is not None and comparison.detectable is not None
     ]
     return statistics.median(sizes) if sizes else None

@@ -153,5 +153,5 @@ class Conclusion:
 
     def limit_of(self, profile: str) -> Diagnosis | None:
         """Return what limits *profile*; None where nothing explains it."""
-        found = (each for limit in self.limits if limit.first for each in limit.members)
-        return next((each for each in found if each.profile == profile), None)
+        diagnoses = (member for limit in self.limits if limit.first for member in limit.members)
+        return next((diagnosis for diagnosis in diagnoses if diagnosis.profile == profile), None)

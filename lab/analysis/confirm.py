@@ -47,34 +47,45 @@ def diagnoses(
 
 def limited_by(found: Sequence[Diagnosis]) -> Diagnosis | None:
     """Return the first diagnosis that is not withdrawn; None means unexplained."""
-    return next((each for each in found if each.standing is not Standing.WITHDRAWN), None)
+    return next(
+        (diagnosis for diagnosis in found if diagnosis.standing is not Standing.WITHDRAWN), None
+    )
 
 
 def _of_profile(
     name: str, run: Run, observations: Sequence[Observation], floors: Mapping[str, float]
 ) -> tuple[Diagnosis, ...]:
-    own = [each for each in observations if each.trial.is_own(name) and explainable(each)]
+    own = [
+        observation
+        for observation in observations
+        if observation.trial.is_own(name) and explainable(observation)
+    ]
     found: list[Diagnosis] = []
     withdrawn: list[Diagnosis] = []
     # What a refuted cause kept from being said - a busy server is "server CPU" only where nothing
     # odd is seen - is asked for again without it.
     while True:
-        refuted = frozenset(each.cause.name for each in withdrawn)
-        found = [_standing(each, run, observations, floors) for each in _shown(name, own, refuted)]
-        fresh = [each for each in found if each.standing is Standing.WITHDRAWN]
+        refuted = frozenset(diagnosis.cause.name for diagnosis in withdrawn)
+        found = [
+            _standing(diagnosis, run, observations, floors)
+            for diagnosis in _shown(name, own, refuted)
+        ]
+        fresh = [diagnosis for diagnosis in found if diagnosis.standing is Standing.WITHDRAWN]
         if not fresh:
             return (*found, *withdrawn)
         withdrawn += fresh
 
 
-def _shown(name: str, own: Sequence[Observation], without: frozenset[str]) -> list[Diagnosis]:
+def _shown(
+    name: str, observations: Sequence[Observation], without: frozenset[str]
+) -> list[Diagnosis]:
     """Return the causes that more than half of the trials show, unproved."""
     shown: dict[str, list[tuple[float, int, Cause]]] = {}
-    for each in own:
-        speed = derive(each.trial).get("throughput", 0.0)
-        for place, cause in enumerate(causes(each, without)):
+    for observation in observations:
+        speed = derive(observation.trial).get("throughput", 0.0)
+        for place, cause in enumerate(causes(observation, without)):
             shown.setdefault(cause.name, []).append((speed, place, cause))
-    often = {cause: seen for cause, seen in shown.items() if 2 * len(seen) > len(own)}
+    often = {cause: seen for cause, seen in shown.items() if 2 * len(seen) > len(observations)}
 
     def rank(cause: str) -> tuple[float, int]:
         return statistics.median(place for _, place, _ in often[cause]), CAUSES.index(cause)
@@ -84,7 +95,7 @@ def _shown(name: str, own: Sequence[Observation], without: frozenset[str]) -> li
             profile=name,
             cause=_middle(often[cause]),
             trials=len(often[cause]),
-            of=len(own),
+            of=len(observations),
             standing=Standing.CONSISTENT,
         )
         for cause in sorted(often, key=rank)
@@ -140,8 +151,8 @@ def effect_of(counter: CounterRun, run: Run, observations: Sequence[Observation]
     changed = counter.arm.name, Role.COUNTER
     reference = own(counter.of)
     sides = []
-    for each in observations:
-        side = each.trial.slot.arm.name, each.trial.slot.arm.role
-        if side in {changed, reference} and explainable(each):
-            sides.append(replace(each, metrics=derive(each.trial)))
+    for observation in observations:
+        side = observation.trial.slot.arm.name, observation.trial.slot.arm.role
+        if side in {changed, reference} and explainable(observation):
+            sides.append(replace(observation, metrics=derive(observation.trial)))
     return Comparisons(run, observations).of(counter.metric, changed, reference, sides)

@@ -23,7 +23,7 @@ from lab.model.diagnosis import Cause
 from lab.model.finding import Finding, Gate
 
 
-def causes(seen: Observation, without: frozenset[str] = frozenset()) -> tuple[Cause, ...]:
+def causes(observation: Observation, without: frozenset[str] = frozenset()) -> tuple[Cause, ...]:
     """
     Return what limited a trial, "limited by" first; nothing where it is unexplained.
 
@@ -31,13 +31,13 @@ def causes(seen: Observation, without: frozenset[str] = frozenset()) -> tuple[Ca
     explains the gate; one that is meaningless as a whole is not.
 
     Args:
-        seen: The trial, judged.
+        observation: The trial, judged.
         without: Names of causes that are refuted.
     """
-    read = _signs(seen)
+    read = _signs(observation)
     if read is None:
         return ()
-    full = seen.trial.slot.arm.load.rate is None or OVERLOAD in read.gates
+    full = observation.trial.slot.arm.load.rate is None or OVERLOAD in read.gates
     usual = (When.EVERY_LOAD, When.FULL_LOAD) if full else (When.EVERY_LOAD,)
     found = _found(usual, read, without)
     if full:
@@ -47,16 +47,16 @@ def causes(seen: Observation, without: frozenset[str] = frozenset()) -> tuple[Ca
     return tuple(found)
 
 
-def explainable(seen: Observation) -> bool:
+def explainable(observation: Observation) -> bool:
     """Return whether a trial could show a cause: it has replies, and is no mere accident."""
-    return _signs(seen) is not None
+    return _signs(observation) is not None
 
 
-def _signs(seen: Observation) -> Signs | None:
-    gates = {finding.gate: finding.reason for finding in seen.findings}
-    if any(_meaningless(finding, gates) for finding in seen.findings):
+def _signs(observation: Observation) -> Signs | None:
+    gates = {finding.gate: finding.reason for finding in observation.findings}
+    if any(_meaningless(finding, gates) for finding in observation.findings):
         return None
-    return signs(seen.trial, gates)
+    return signs(observation.trial, gates)
 
 
 def _meaningless(finding: Finding, gates: Mapping[Gate, str]) -> bool:
@@ -65,7 +65,7 @@ def _meaningless(finding: Finding, gates: Mapping[Gate, str]) -> bool:
     return finding.withholds is None and finding.gate.explains
 
 
-def _found(asked: Iterable[When], seen: Signs, without: frozenset[str]) -> list[Cause]:
+def _found(whens: Iterable[When], seen: Signs, without: frozenset[str]) -> list[Cause]:
     """Return the causes that *seen* shows, of those that are asked for so, in their order."""
-    answers = [each.shows(seen) for each in HYPOTHESES if each.asked in asked]
+    answers = [hypothesis.shows(seen) for hypothesis in HYPOTHESES if hypothesis.asked in whens]
     return [cause for cause in answers if cause is not None and cause.name not in without]

@@ -31,7 +31,7 @@ MOST_BLOCKS = 10
 """Times those of a run: more are not offered."""
 
 
-def is_over(found: Sequence[Summary], judgements: Sequence[Judgement] | None = None) -> bool:
+def is_over(summaries: Sequence[Summary], judgements: Sequence[Judgement] | None = None) -> bool:
     """
     Return whether a run of two versions has said what it is for.
 
@@ -39,12 +39,16 @@ def is_over(found: Sequence[Summary], judgements: Sequence[Judgement] | None = N
     the deciding metric new is better, worse, or surely within 5 % of old.
 
     Args:
-        found: What was found.
+        summaries: What was found.
         judgements: What it says to each limit; None to judge the plan's.
     """
     if judgements is None:
-        judgements = [judgement for each in found for judgement in judge_own(each)]
-    return all(map(is_decided, judgements)) if judgements else all(map(ended_early, _to_old(found)))
+        judgements = [judgement for summary in summaries for judgement in judge_own(summary)]
+    return (
+        all(map(is_decided, judgements))
+        if judgements
+        else all(map(ended_early, _to_old(summaries)))
+    )
 
 
 def is_decided(judgement: Judgement) -> bool:
@@ -55,18 +59,18 @@ def is_decided(judgement: Judgement) -> bool:
     return judgement.outcome is ThresholdOutcome.FAILED or passed or is_excluded(judgement)
 
 
-def exit_status(found: Sequence[Summary], judgements: Sequence[Judgement]) -> int:
+def exit_status(summaries: Sequence[Summary], judgements: Sequence[Judgement]) -> int:
     """
     Return the exit status of a run, with what it says to its limits.
 
     Of two versions a noise check that fails for want of blocks makes none by itself: what is
     decided needs no quieter machine.
     """
-    status = exit_code(judgements, sweep_values.exit_code(found))
-    of_versions = found[0].run.plan.deciding is not None
-    if status != UNJUDGED or not of_versions or any(map(_unlike, found)):
+    status = exit_code(judgements, sweep_values.exit_code(summaries))
+    of_versions = summaries[0].run.plan.deciding is not None
+    if status != UNJUDGED or not of_versions or any(map(_unlike, summaries)):
         return status
-    return 0 if is_over(found, judgements) else status
+    return 0 if is_over(summaries, judgements) else status
 
 
 def blocks_to_tell(judgement: Judgement, run: Run) -> int | None:
@@ -80,10 +84,10 @@ def blocks_to_tell(judgement: Judgement, run: Run) -> int | None:
         judgement: Of a limit that is open.
         run: That has left it so.
     """
-    seen = judgement.why
-    if not isinstance(seen, RatioReading) or judgement.bound is not None:
+    ratio_reading = judgement.why
+    if not isinstance(ratio_reading, RatioReading) or judgement.bound is not None:
         return None
-    ratio = seen.ratio
+    ratio = ratio_reading.ratio
     half = math.log(ratio.high / ratio.low) / 2
     most = MOST_BLOCKS * run.blocks if run.plan.minutes is None else run.plan.blocks
     for blocks in range(run.blocks + 1, most + 1):
@@ -95,16 +99,16 @@ def blocks_to_tell(judgement: Judgement, run: Run) -> int | None:
             blocks,
             ratio.level,
         )
-        floor = max(LEAST_FLOOR, seen.floor * shrunk)
+        floor = max(LEAST_FLOOR, ratio_reading.floor * shrunk)
         if is_decided(judge_ratio(judgement.threshold, there, floor, 1.0)):
             return blocks
     return None
 
 
-def _to_old(found: Sequence[Summary]) -> Iterator[Comparison]:
-    for summary in found:
+def _to_old(summaries: Sequence[Summary]) -> Iterator[Comparison]:
+    for summary in summaries:
         old, metric = summary.run.plan.reference, summary.run.plan.deciding or METRICS[0]
-        others = (each.name for each in summary.run.plan.profiles if each.name != old)
+        others = (profile.name for profile in summary.run.plan.profiles if profile.name != old)
         yield from (summary.compare(metric, each, old) for each in others)
 
 

@@ -75,23 +75,23 @@ def warnings(
         failing: Other profiles whose server failed: in how many trials, and of how many.
         ceiling: What `lab.analysis.ceiling` found.
     """
-    found: list[Notice] = []
+    notices: list[Notice] = []
     if unstarted:
-        found.append(NeverStarted(tuple(unstarted)))
+        notices.append(NeverStarted(tuple(unstarted)))
     if failing:
-        found.append(Failing(failing))
+        notices.append(Failing(failing))
     if len(run.plan.profiles) > 1 and len(measurable) < 2:
-        found.append(NothingCompared())
+        notices.append(NothingCompared())
     if ceiling is not None:
-        found.append(ceiling)
+        notices.append(ceiling)
     if measurable or len(run.plan.profiles) == 1:
-        found += _noise(run, aa)
+        notices += _noise(run, aa)
     measured, planned = progress
     if measured < planned:
-        found.append(EndedEarly(measured, planned))
+        notices.append(EndedEarly(measured, planned))
     if run.plan.minutes is not None and not run.ended:
-        found.append(NotEnded(run.blocks))
-    return tuple(found)
+        notices.append(NotEnded(run.blocks))
+    return tuple(notices)
 
 
 def exit_code(
@@ -135,7 +135,7 @@ def never_started(observations: Sequence[Observation]) -> bool:
 def failures(observations: Sequence[Observation]) -> tuple[int, int]:
     """Return in how many of these trials, of one profile, the server failed, and their number."""
     failed = sum(
-        any(each.gate.failing and each.withholds is None for each in item.findings)
+        any(finding.gate.failing and finding.withholds is None for finding in item.findings)
         for item in observations
     )
     return failed, len(observations)
@@ -188,8 +188,8 @@ def _checked(plan: Plan, aa: Mapping[str, Comparison]) -> dict[str, Estimate]:
 
 def _unlike(plan: Plan, aa: Mapping[str, Comparison]) -> dict[str, Estimate]:
     """Return the same of the metrics by which it was not alike."""
-    found = _checked(plan, aa).items()
-    return {name: ratio for name, ratio in found if not alike(ratio, plan.smallest)}
+    dict_items = _checked(plan, aa).items()
+    return {name: ratio for name, ratio in dict_items if not alike(ratio, plan.smallest)}
 
 
 def _noise(run: Run, aa: Mapping[str, Comparison]) -> list[Notice]:

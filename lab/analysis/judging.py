@@ -130,9 +130,9 @@ def judge_run(threshold: Threshold, summary: Summary) -> Judgement:
     if threshold.against is None:
         return _judge_count(threshold, summary)
     floor = summary.floors[threshold.metric]
-    found = summary.compare_whole(threshold.metric, threshold.profile, threshold.against)
+    comparison = summary.compare_whole(threshold.metric, threshold.profile, threshold.against)
     missing = TooFew(_counting(threshold, summary))
-    judged = _judge_noisy(threshold, summary, found, floor, (missing,))
+    judged = _judge_noisy(threshold, summary, comparison, floor, (missing,))
     return judged if summary.run.plan.deciding is None else _of_versions(judged)
 
 
@@ -159,7 +159,7 @@ def judge_own(
     """Return what a run says to the limits that it was given, or to others."""
     if thresholds is None:
         thresholds = [_stored(text, summary) for text in summary.run.plan.thresholds]
-    return tuple(judge_run(each, summary) for each in thresholds)
+    return tuple(judge_run(threshold, summary) for threshold in thresholds)
 
 
 def is_excluded(judgement: Judgement) -> bool:
@@ -176,22 +176,22 @@ def is_excluded(judgement: Judgement) -> bool:
     return bound is None or bound.may_be not in {farther, MayBe.EITHER}
 
 
-def judge_across(threshold: Threshold, found: Across) -> Judgement:
+def judge_across(threshold: Threshold, across: Across) -> Judgement:
     """
     Judge *threshold* on what changed between two runs; a count on the second run.
 
     Its profiles are in both runs: see `check`.
     """
     if threshold.against is None:
-        return _judge_count(threshold, found.after)
-    sides = found.before, found.after
+        return _judge_count(threshold, across.after)
+    sides = across.before, across.after
     moved = change(*sides, threshold.metric, threshold.profile, threshold.against)
     missing = tuple(
         TooFew(_counting(threshold, side), side.run.name)
         for side, ratio in zip(sides, (moved.before, moved.after), strict=True)
         if ratio is None
     )
-    return _judge_noisy(threshold, found.after, moved, moved.floor, missing)
+    return _judge_noisy(threshold, across.after, moved, moved.floor, missing)
 
 
 def judge_ratio(
@@ -211,9 +211,9 @@ def judge_ratio(
     edge = _edge(threshold, floor)
     if threshold.crossed(nearest):
         failed = nearest > edge if above else nearest < edge
-        seen = RatioReading(ratio, Reach.BEYOND if failed else Reach.NOISE, floor)
+        ratio_reading = RatioReading(ratio, Reach.BEYOND if failed else Reach.NOISE, floor)
         return Judgement(
-            threshold, ThresholdOutcome.FAILED if failed else ThresholdOutcome.PASSED, seen
+            threshold, ThresholdOutcome.FAILED if failed else ThresholdOutcome.PASSED, ratio_reading
         )
     inside = threshold.crossed(farthest)
     margin = 0.0 if inside else math.expm1(abs(math.log(limit / farthest)))
@@ -221,8 +221,8 @@ def judge_ratio(
     if half_width(ratio) > margin:
         unseen = edge * detectable if above else edge / detectable
     reach = Reach.HOLDS if inside else Reach.SHORT
-    seen = RatioReading(ratio, reach, floor, margin, unseen)
-    return Judgement(threshold, ThresholdOutcome.PASSED, seen)
+    ratio_reading = RatioReading(ratio, reach, floor, margin, unseen)
+    return Judgement(threshold, ThresholdOutcome.PASSED, ratio_reading)
 
 
 def planned(metric: str, load: Load) -> bool:
@@ -256,18 +256,18 @@ def _edge(threshold: Threshold, floor: float) -> float:
 def _judge_noisy(
     threshold: Threshold,
     summary: Summary,
-    found: Comparison | RunDifference,
+    comparison: Comparison | RunDifference,
     floor: float,
     missing: tuple[TooFew, ...],
 ) -> Judgement:
     """Judge what was found of a ratio; *missing* says why there may be none."""
     if planned(threshold.metric, summary.run.plan.load):
         return Judgement(threshold, ThresholdOutcome.UNJUDGED, PlannedThroughput())
-    if found.ratio is None:
+    if comparison.ratio is None:
         return Judgement(threshold, ThresholdOutcome.UNJUDGED, missing)
-    judged = judge_ratio(threshold, found.ratio, floor, found.detectable or math.inf)
-    if isinstance(found, Comparison) and found.may_be is not None:
-        return replace(judged, bound=found)
+    judged = judge_ratio(threshold, comparison.ratio, floor, comparison.detectable or math.inf)
+    if isinstance(comparison, Comparison) and comparison.may_be is not None:
+        return replace(judged, bound=comparison)
     return judged
 
 
@@ -295,8 +295,8 @@ def _judge_count(threshold: Threshold, summary: Summary) -> Judgement:
         outcome = ThresholdOutcome.FAILED
     elif not counts or missing:
         outcome = ThresholdOutcome.UNJUDGED
-    seen = CountReading(len(counts), missing, max(counts, default=None))
-    return Judgement(threshold, outcome, seen)
+    count_reading = CountReading(len(counts), missing, max(counts, default=None))
+    return Judgement(threshold, outcome, count_reading)
 
 
 def _counting(threshold: Threshold, summary: Summary) -> tuple[TrialCount, ...]:

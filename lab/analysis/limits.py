@@ -48,14 +48,17 @@ class Limit(Notice):
         another one.
         """
         shares = sorted(
-            {(each.trials / max(1, each.of), each.trials, each.of) for each in self.members}
+            {
+                (member.trials / max(1, member.of), member.trials, member.of)
+                for member in self.members
+            }
         )
         return tuple(dict.fromkeys(share[1:] for share in (*shares[:1], *shares[-1:])))
 
     @property
     def example(self) -> Diagnosis | None:
         """The one with a counter-run, or else the first profile's."""
-        tested = (each for each in self.members if each.counter is not None)
+        tested = (member for member in self.members if member.counter is not None)
         return next(tested, next(iter(self.members), None))
 
     def sentence(self) -> str:
@@ -87,10 +90,12 @@ def limits(summary: Summary) -> tuple[Limit, ...]:
     found: dict[tuple[bool, str, Standing], list[Diagnosis]] = {}
     unexplained = []
     for row in summary.rows:
-        own = summary.diagnoses.get(row.profile.name, ())
-        limit = limited_by(own)
-        for each in own:
-            found.setdefault((each is not limit, each.cause.name, each.standing), []).append(each)
+        diagnoses = summary.diagnoses.get(row.profile.name, ())
+        limit = limited_by(diagnoses)
+        for diagnosis in diagnoses:
+            found.setdefault(
+                (diagnosis is not limit, diagnosis.cause.name, diagnosis.standing), []
+            ).append(diagnosis)
         # With no trial that counts, the gates explain it; of a constant reply nobody asks.
         if limit is None and row.values and row.profile.reply is None:
             unexplained.append(row.profile.name)
@@ -99,7 +104,7 @@ def limits(summary: Summary) -> tuple[Limit, ...]:
     ladder = [row.profile.name for row in summary.rows]
     result = [
         Limit(
-            _stretches([each.profile for each in members], ladder),
+            _stretches([member.profile for member in members], ladder),
             cause,
             standing,
             not further,

@@ -110,9 +110,9 @@ class Comparisons:
         sides = changed, reference
         for look in self._looks:
             so_far = [item for item in items if item.trial.slot.block < look]
-            found = self._compared(so_far, metric, sides, self.floor(metric, look), EARLY)
-            if settled(found) or self._has_left(look, changed, reference):
-                return found
+            comparison = self._compared(so_far, metric, sides, self.floor(metric, look), EARLY)
+            if settled(comparison) or self._has_left(look, changed, reference):
+                return comparison
         return self._compared(items, metric, sides, self.floor(metric), self._level)
 
     def whole(self, metric: str, changed: Side, reference: Side) -> Comparison:

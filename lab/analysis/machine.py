@@ -58,7 +58,7 @@ class Network:
     @property
     def count(self) -> int:
         """Number of hosts."""
-        return sum(len(each.names) for each in self.hosts)
+        return sum(len(host.names) for host in self.hosts)
 
 
 def facts(environments: Mapping[str, Mapping[str, object]]) -> Facts:

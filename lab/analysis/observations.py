@@ -47,8 +47,8 @@ def observed(trial: Trial, counted: Mapping[str, Counts] | None = None) -> Obser
     if any(finding.withholds is None for finding in findings):
         metrics = {}
     withheld = {name for finding in findings for name in finding.withholds or ()}
-    own = (each for each in findings if each.gate.whose is not Whose.GENERATOR)
-    if any("throughput" in (each.withholds or ()) for each in own):
+    own = (finding for finding in findings if finding.gate.whose is not Whose.GENERATOR)
+    if any("throughput" in (finding.withholds or ()) for finding in own):
         withheld.add("served")
     withheld |= followers(withheld)
     kept = {name: value for name, value in metrics.items() if name not in withheld}

@@ -79,24 +79,28 @@ def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Openi
         farthest: What changed most against the baseline; None if nothing did.
     """
     names = tuple(_metrics(summary, metric))
-    found = [_told(step, names) for step in summary.steps]
+    compared_pairs = [_told(step, names) for step in summary.steps]
     if farthest is not None:
-        found += _whole(summary, farthest, names)
+        compared_pairs += _whole(summary, farthest, names)
     changed, still_open, uncounted = [], [], []
     alike: dict[float, list[ComparedPair]] = {}
-    for each in found:
-        judge = each.by.get(metric)
-        if any(_moved(one) for one in each.by.values()):
-            changed.append(each)
+    for compared_pair in compared_pairs:
+        judge = compared_pair.by.get(metric)
+        if any(_moved(one) for one in compared_pair.by.values()):
+            changed.append(compared_pair)
         elif judge is None or (judge.ratio is None and judge.between is None):
-            uncounted.append(each)
+            uncounted.append(compared_pair)
         elif judge.below is not None or judge.verdict is Verdict.SAME:
-            alike.setdefault(judge.below or summary.floors[metric], []).append(each)
+            alike.setdefault(judge.below or summary.floors[metric], []).append(compared_pair)
         else:
-            still_open.append(each)
+            still_open.append(compared_pair)
     remedy, soonest = _remedy(summary, metric, {comparison.changed for comparison in still_open})
     return Opening(
-        metrics=tuple(name for name in names if any(name in each.by for each in found)),
+        metrics=tuple(
+            name
+            for name in names
+            if any(name in compared_pair.by for compared_pair in compared_pairs)
+        ),
         changed=tuple(changed),
         alike={share: tuple(alike[share]) for share in sorted(alike)},
         undecided=tuple(still_open),
@@ -139,17 +143,17 @@ def _metrics(summary: Summary, metric: str) -> Iterator[str]:
     if metric == "cpu" or any(map(_moved_by_cpu_alone, summary.steps)):
         yield "cpu"
     yield "p99"
-    if any(_moved(each) for each in summary.comparisons(("memory",))):
+    if any(_moved(comparison) for comparison in summary.comparisons(("memory",))):
         yield "memory"
 
 
-def _moved(found: Comparison) -> bool:
+def _moved(comparison: Comparison) -> bool:
     """Return whether a comparison is told from noise; one of memory if it is large enough, too."""
-    if not found.verdict.differs:
+    if not comparison.verdict.differs:
         return False
-    if found.metric != "memory" or found.ratio is None:
+    if comparison.metric != "memory" or comparison.ratio is None:
         return True
-    return not 1 / (1 + MUCH_MEMORY) < found.ratio.value < 1 + MUCH_MEMORY
+    return not 1 / (1 + MUCH_MEMORY) < comparison.ratio.value < 1 + MUCH_MEMORY
 
 
 def _moved_by_cpu_alone(step: Rung) -> bool:
@@ -167,8 +171,8 @@ def _told(step: Rung, names: Sequence[str]) -> ComparedPair:
     return ComparedPair(step.profile, "" if first is None else first.reference, by, other)
 
 
-def _known(found: Comparison) -> bool:
-    return found.ratio is not None or found.between is not None
+def _known(comparison: Comparison) -> bool:
+    return comparison.ratio is not None or comparison.between is not None
 
 
 def _whole(summary: Summary, farthest: Comparison, names: Sequence[str]) -> Iterator[ComparedPair]:
@@ -178,10 +182,10 @@ def _whole(summary: Summary, farthest: Comparison, names: Sequence[str]) -> Iter
     Nothing where that is one step, which is there already.
     """
     baseline = farthest.reference
-    steps = [each for each in summary.steps if not each.other_than_baseline]
-    last = next((each for each in reversed(steps) if each.before not in (None, baseline)), None)
+    steps = [step for step in summary.steps if not step.other_than_baseline]
+    last = next((step for step in reversed(steps) if step.before not in (None, baseline)), None)
     if last is not None:
         by = {name: last.baseline[name] for name in names if name in last.baseline}
-        by = {name: each for name, each in by.items() if _known(each)}
+        by = {name: comparison for name, comparison in by.items() if _known(comparison)}
         if any(map(_moved, by.values())):
             yield ComparedPair(last.profile, baseline, by, together=True)

@@ -172,7 +172,11 @@ class Summary:
     @property
     def noise(self) -> Mapping[str, float]:
         """By metric how far apart the same server twice is, as a share; absent if not known."""
-        return {name: reach(each.ratio) for name, each in self.aa.items() if each.ratio is not None}
+        return {
+            name: reach(comparison.ratio)
+            for name, comparison in self.aa.items()
+            if comparison.ratio is not None
+        }
 
     @property
     def serves_wsgi(self) -> bool:
@@ -192,15 +196,15 @@ class Summary:
         if only is Only.KNOWN:
             return self.has(metric.name)
         if only is Only.SEEN:
-            found = (row for row in self.rows if metric.unkept or not row.never_kept)
-            return any(row.values.get(metric.name) for row in found)
+            rows = (row for row in self.rows if metric.unkept or not row.never_kept)
+            return any(row.values.get(metric.name) for row in rows)
         return True
 
     def comparisons(self, metrics: Collection[str]) -> Iterator[Comparison]:
         """Yield those of each step and with the baseline, by *metrics*."""
         for step in self.steps:
             for found in (step.step, step.baseline):
-                yield from (each for name, each in found.items() if name in metrics)
+                yield from (comparison for name, comparison in found.items() if name in metrics)
 
     def compare(self, metric: str, changed: str, reference: str) -> Comparison:
         """Compare two profiles' own trials, with the run's own noise."""
@@ -230,17 +234,18 @@ def summarise(run: Run) -> Summary:
     ceiling = shared_ceiling(observations, plan, floors["cpu"])
     before = steps_from(plan)
     served = applications(plan)
-    said, status = _health(run, observations, rows, noise, (measured, planned), ceiling=ceiling)
+    notices, status = _health(run, observations, rows, noise, (measured, planned), ceiling=ceiling)
     return Summary(
         run=run,
         observations=observations,
         rows=rows,
         steps=tuple(
-            _step(each, before[each.name], plan, comparisons, served) for each in compared[1:]
+            _step(profile, before[profile.name], plan, comparisons, served)
+            for profile in compared[1:]
         ),
         aa=noise,
         floors=floors,
-        warnings=(*said, *filter(None, [different_work(observations, plan)])),
+        warnings=(*notices, *filter(None, [different_work(observations, plan)])),
         measured=measured,
         planned=planned,
         exit_code=status,
@@ -277,16 +282,16 @@ def _health(
 ) -> tuple[tuple[Notice, ...], int]:
     """Return what must be read before any number, and the exit status."""
     of = {
-        each.name: [item for item in observations if item.trial.is_own(each.name)]
-        for each in run.plan.profiles
+        profile.name: [item for item in observations if item.trial.is_own(profile.name)]
+        for profile in run.plan.profiles
     }
     unstarted = [name for name, items in of.items() if never_started(items)]
     failed = {name: failures(items) for name, items in of.items()}
     broken = [name for name, (number, trials) in failed.items() if is_broken(number, trials)]
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
     failing = {name: share for name, share in failed.items() if share[0] and name not in unstarted}
-    said = warnings(run, aa, unstarted, measurable, progress, failing=failing, ceiling=ceiling)
-    return said, exit_code(aa, broken, measurable, len(rows), run.plan.smallest)
+    notices = warnings(run, aa, unstarted, measurable, progress, failing=failing, ceiling=ceiling)
+    return notices, exit_code(aa, broken, measurable, len(rows), run.plan.smallest)
 
 
 def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> Row:
@@ -321,10 +326,10 @@ def _parts(trials: Sequence[Observation], plan: Plan) -> Iterator[Part]:
     for number, request in enumerate(labels(plan.workload.requests)):
         p50s, replies, errors = [], 0, 0
         for item in trials:
-            answers = [each.requests[number] for each in item.trial.windows if each.requests]
-            latency = merged(each.latency for each in answers)
+            answers = [window.requests[number] for window in item.trial.windows if window.requests]
+            latency = merged(answer.latency for answer in answers)
             replies += latency.total()
-            errors += sum(sum(each.errors.values()) for each in answers)
+            errors += sum(sum(answer.errors.values()) for answer in answers)
             if latency and "p50" in item.metrics:
                 p50s.append(quantile(latency, 0.5))
         if replies or errors:

@@ -186,12 +186,12 @@ class RunConclusion:
     @property
     def summaries(self) -> tuple[Summary, ...]:
         """What was found at each value."""
-        return tuple(each.summary for each in self.points)
+        return tuple(point.summary for point in self.points)
 
     @property
     def judgements(self) -> tuple[Judgement, ...]:
         """What is said at each value to each limit of `--fail-if`."""
-        return tuple(judgement for each in self.points for judgement in each.judgements)
+        return tuple(judgement for point in self.points for judgement in point.judgements)
 
     @property
     def status(self) -> int:
@@ -200,50 +200,52 @@ class RunConclusion:
 
 
 def conclude_run(
-    found: Sequence[Summary], thresholds: Sequence[Threshold] | None = None
+    summaries: Sequence[Summary], thresholds: Sequence[Threshold] | None = None
 ) -> RunConclusion:
     """
     Return what a run comes to.
 
     Args:
-        found: What was found at each value.
+        summaries: What was found at each value.
         thresholds: Others than the limits that it was given.
     """
-    sweep = conclude_sweep(found, thresholds) if len(found) > 1 else None
-    return RunConclusion(tuple(conclude(each, thresholds) for each in found), sweep)
+    sweep = conclude_sweep(summaries, thresholds) if len(summaries) > 1 else None
+    return RunConclusion(tuple(conclude(summary, thresholds) for summary in summaries), sweep)
 
 
 def conclude_sweep(
-    found: Sequence[Summary], thresholds: Sequence[Threshold] | None = None
+    summaries: Sequence[Summary], thresholds: Sequence[Threshold] | None = None
 ) -> SweepConclusion:
     """
     Return what a sweep comes to.
 
     Args:
-        found: What was found at each value, in the order of the values.
+        summaries: What was found at each value, in the order of the values.
         thresholds: Others than the limits that it was given.
     """
-    plan, counted = found[0].run.plan, counted_as(found)
+    plan, counted = summaries[0].run.plan, counted_as(summaries)
     metrics = judged_metrics(plan.load)
     metric, names = metrics[0], [profile.name for profile in plan.profiles]
     columns = {
-        each: tuple(against_first(found, name, each) for name in names) if counted else ()
-        for each in metrics
+        metric: tuple(against_first(summaries, name, metric) for name in names) if counted else ()
+        for metric in metrics
     }
-    gains, level = _gains(found, dict(zip(names, columns[metric], strict=False)))
-    differences = tuple(_differences(found, metric))
-    checks = {value_of(each)[1]: noise_check(each.run.plan, each.aa) for each in found}
-    made = [each for each in checks.values() if each is not None]
-    any_ratio = any(step.baseline[metric].ratio for each in found for step in each.steps)
+    gains, level = _gains(summaries, dict(zip(names, columns[metric], strict=False)))
+    differences = tuple(_differences(summaries, metric))
+    checks = {
+        value_of(summary)[1]: noise_check(summary.run.plan, summary.aa) for summary in summaries
+    }
+    made = [check for check in checks.values() if check is not None]
+    any_ratio = any(step.baseline[metric].ratio for summary in summaries for step in summary.steps)
     return SweepConclusion(
-        summaries=tuple(found),
-        quantity=value_of(found[0])[0],
-        values=tuple(value_of(each)[1] for each in found),
+        summaries=tuple(summaries),
+        quantity=value_of(summaries[0])[0],
+        values=tuple(value_of(summary)[1] for summary in summaries),
         metric=metric,
         metrics=metrics,
-        measured=shown(found),
+        measured=shown(summaries),
         counted=counted,
-        single_core=on_one_core(found),
+        single_core=on_one_core(summaries),
         compared=bool(gains or level or differences or any_ratio),
         gains=gains,
         level=level,
@@ -251,31 +253,31 @@ def conclude_sweep(
         checked=len(made),
         passed=sum(each.passed for each in made),
         noisy=tuple(value for value, each in checks.items() if each is None or not each.passed),
-        warnings=tuple(_warnings(found)),
-        warned=tuple(_warned(found)),
+        warnings=tuple(_warnings(summaries)),
+        warned=tuple(_warned(summaries)),
         growths=columns if counted else {},
-        served=tuple(tuple(served(each, name) for name in names) for each in found)
+        served=tuple(tuple(served(summary, name) for name in names) for summary in summaries)
         if counted
         else (),
-        judgements=tuple(_judgements(found, thresholds)),
-        notices=(*_gates(found), *_missing(found), *around(found[0].run)),
-        machine=facts(found[0].run.environments),
-        network=network(found[0].run),
+        judgements=tuple(_judgements(summaries, thresholds)),
+        notices=(*_gates(summaries), *_missing(summaries), *around(summaries[0].run)),
+        machine=facts(summaries[0].run.environments),
+        network=network(summaries[0].run),
     )
 
 
 def _gains(
-    found: Sequence[Summary], columns: Mapping[str, Sequence[Comparison]]
+    summaries: Sequence[Summary], columns: Mapping[str, Sequence[Comparison]]
 ) -> tuple[tuple[Differs, ...], tuple[str, ...]]:
     """Return where each profile differs from its first value, and which nowhere do."""
-    values = [value_of(each)[1] for each in found[1:]]
+    values = [value_of(summary)[1] for summary in summaries[1:]]
     gains: list[Differs] = []
     level = []
     for profile, column in columns.items():
         sides = {
-            value: each
-            for value, each in zip(values, column, strict=True)
-            if each.verdict is not Verdict.INVALID
+            value: comparison
+            for value, comparison in zip(values, column, strict=True)
+            if comparison.verdict is not Verdict.INVALID
         }
         told = list(_decided(profile, sides))
         gains += told
@@ -284,14 +286,14 @@ def _gains(
     return tuple(gains), tuple(level)
 
 
-def _differences(found: Sequence[Summary], metric: str) -> Iterator[Differs]:
+def _differences(summaries: Sequence[Summary], metric: str) -> Iterator[Differs]:
     """Yield where each profile differs from the first one."""
-    for step in found[0].steps:
+    for step in summaries[0].steps:
         sides = {
-            value_of(summary)[1]: each.baseline[metric]
-            for summary in found
-            for each in summary.steps
-            if each.profile == step.profile and metric in each.baseline
+            value_of(summary)[1]: rung.baseline[metric]
+            for summary in summaries
+            for rung in summary.steps
+            if rung.profile == step.profile and metric in rung.baseline
         }
         yield from _decided(step.profile, sides)
 
@@ -299,49 +301,53 @@ def _differences(found: Sequence[Summary], metric: str) -> Iterator[Differs]:
 def _decided(profile: str, sides: Mapping[str, Comparison]) -> Iterator[Differs]:
     """Yield where it is better, and where it is worse."""
     for verdict in (Verdict.FASTER, Verdict.SLOWER):
-        told = {value: each for value, each in sides.items() if each.verdict is verdict}
+        told = {
+            value: comparison
+            for value, comparison in sides.items()
+            if comparison.verdict is verdict
+        }
         if told:
             most = max(told, key=lambda value: surely(told[value]))
             yield Differs(profile, verdict, tuple(told), most, told[most])
 
 
-def _warnings(found: Sequence[Summary]) -> Iterator[Notice]:
-    if (too_much := noise(found)) is not None:
+def _warnings(summaries: Sequence[Summary]) -> Iterator[Notice]:
+    if (too_much := noise(summaries)) is not None:
         yield too_much
-    planned = sum(each.planned for each in found)
-    measured = sum(each.measured for each in found)
+    planned = sum(summary.planned for summary in summaries)
+    measured = sum(summary.measured for summary in summaries)
     if measured < planned:
         yield EndedEarly(measured, planned)
 
 
-def _warned(found: Sequence[Summary]) -> Iterator[tuple[str, Notice]]:
-    for summary in found:
+def _warned(summaries: Sequence[Summary]) -> Iterator[tuple[str, Notice]]:
+    for summary in summaries:
         for warning in summary.warnings:
             if not isinstance(warning, EndedEarly):
                 yield value_of(summary)[1], warning
 
 
 def _judgements(
-    found: Sequence[Summary], thresholds: Sequence[Threshold] | None
+    summaries: Sequence[Summary], thresholds: Sequence[Threshold] | None
 ) -> Iterator[tuple[str, Judgement]]:
-    for each in found:
-        yield from ((value_of(each)[1], judged) for judged in judge_own(each, thresholds))
+    for summary in summaries:
+        yield from ((value_of(summary)[1], judged) for judged in judge_own(summary, thresholds))
 
 
-def _missing(found: Sequence[Summary]) -> Iterator[MissingTrials]:
+def _missing(summaries: Sequence[Summary]) -> Iterator[MissingTrials]:
     values = tuple(
         (value_of(summary)[1], summary.measured, summary.planned)
-        for summary in found
+        for summary in summaries
         if summary.measured < summary.planned
     )
     if values:
-        yield MissingTrials(value_of(found[0])[0], values)
+        yield MissingTrials(value_of(summaries[0])[0], values)
 
 
-def _gates(found: Sequence[Summary]) -> tuple[GateAtValues, ...]:
+def _gates(summaries: Sequence[Summary]) -> tuple[GateAtValues, ...]:
     where: dict[Gate, list[tuple[str, str, int, int]]] = {}
     examples: dict[Gate, Finding] = {}
-    for summary in found:
+    for summary in summaries:
         for row in summary.rows:
             for tally in row.tallies:
                 place = row.profile.name, value_of(summary)[1], tally.trials, row.total

@@ -55,9 +55,9 @@ def value_of(summary: Summary) -> tuple[str, str]:
     return name, value
 
 
-def counted_as(found: Sequence[Summary]) -> str | None:
+def counted_as(summaries: Sequence[Summary]) -> str | None:
     """Return what the probes count of the quantity: processes or threads; None of any other."""
-    return COUNTED.get(value_of(found[0])[0])
+    return COUNTED.get(value_of(summaries[0])[0])
 
 
 def served(summary: Summary, profile: str) -> float | None:
@@ -65,44 +65,46 @@ def served(summary: Summary, profile: str) -> float | None:
     return counts(summary.run, profile).get(value_of(summary)[1])
 
 
-def on_one_core(found: Sequence[Summary]) -> bool:
+def on_one_core(summaries: Sequence[Summary]) -> bool:
     """Return whether no server had more than one core, as far as that was read."""
-    trials = (trial for summary in found for trial in summary.run.trials if trial.windows)
-    known = [cores for each in trials if (cores := usable_cores(each.readings)) is not None]
+    trials = (trial for summary in summaries for trial in summary.run.trials if trial.windows)
+    known = [cores for trial in trials if (cores := usable_cores(trial.readings)) is not None]
     return bool(known) and max(known) <= 1
 
 
-def against_first(found: Sequence[Summary], profile: str, metric: str) -> tuple[Comparison, ...]:
+def against_first(
+    summaries: Sequence[Summary], profile: str, metric: str
+) -> tuple[Comparison, ...]:
     """Return each value of a profile over the first one, paired by block, in their order."""
-    first, *others = (_under_value(summary, profile) for summary in found)
-    start, *names = (value_of(summary)[1] for summary in found)
-    noise = max(summary.floors[metric] for summary in found)
+    first, *others = (_under_value(summary, profile) for summary in summaries)
+    start, *names = (value_of(summary)[1] for summary in summaries)
+    noise = max(summary.floors[metric] for summary in summaries)
     return tuple(
-        compare((*first, *each), metric, own(name), own(start), noise)
-        for name, each in zip(names, others, strict=True)
+        compare((*first, *observations), metric, own(name), own(start), noise)
+        for name, observations in zip(names, others, strict=True)
     )
 
 
 def _under_value(summary: Summary, profile: str) -> tuple[Observation, ...]:
     """Return a profile's trials at one value as those of an arm that is named after it."""
-    found = []
+    observations = []
     for item in summary.observations:
         if item.trial.is_own(profile):
             slot = item.trial.slot
             arm = replace(slot.arm, name=value_of(summary)[1])
             trial = replace(item.trial, slot=replace(slot, arm=arm))
-            found.append(replace(item, trial=trial))
-    return tuple(found)
+            observations.append(replace(item, trial=trial))
+    return tuple(observations)
 
 
-def shown(found: Sequence[Summary]) -> tuple[str, ...]:
+def shown(summaries: Sequence[Summary]) -> tuple[str, ...]:
     """Return the metrics that a sweep is told by."""
     return tuple(
         name
         for name, metric in METRICS.items()
         if (only := metric.swept) is not None
-        and any(summary.shows(metric, only) for summary in found)
-        and (only is not Only.SCALED or counted_as(found) is not None)
+        and any(summary.shows(metric, only) for summary in summaries)
+        and (only is not Only.SCALED or counted_as(summaries) is not None)
     )
 
 
@@ -125,7 +127,7 @@ def order_of(values: Sequence[str]) -> list[float] | None:
     return found
 
 
-def exit_code(found: Sequence[Summary]) -> int:
+def exit_code(summaries: Sequence[Summary]) -> int:
     """
     Return the exit status of a run: of one value its own, of several that of all together.
 
@@ -133,20 +135,20 @@ def exit_code(found: Sequence[Summary]) -> int:
     a machine that is as quiet as it should be, since one check in twenty fails by chance. So the
     noise of all values is judged at once. What else makes a status is judged at each value.
     """
-    if len(found) == 1:
-        return found[0].exit_code
-    others = (0 if _is_noisy(each) else each.exit_code for each in found)
-    return gravest(*others, 0 if noise(found) is None else 3)
+    if len(summaries) == 1:
+        return summaries[0].exit_code
+    others = (0 if _is_noisy(summary) else summary.exit_code for summary in summaries)
+    return gravest(*others, 0 if noise(summaries) is None else 3)
 
 
-def noise(found: Sequence[Summary]) -> Noise | None:
+def noise(summaries: Sequence[Summary]) -> Noise | None:
     """Return the noise of several values together where it is too much."""
-    ratios = [each.aa[HEADLINE].ratio for each in found]
+    ratios = [summary.aa[HEADLINE].ratio for summary in summaries]
     known = [ratio for ratio in ratios if ratio is not None]
     if not known:
         return None
     over_all, reach = _pooled(known)
-    smallest = found[0].run.plan.smallest
+    smallest = summaries[0].run.plan.smallest
     if alike(over_all, smallest) and reach <= smallest:
         return None
     return Noise("", {HEADLINE: over_all}, smallest, reach, None, decides=True)
@@ -158,10 +160,10 @@ def _pooled(ratios: Sequence[Estimate]) -> tuple[Estimate, float]:
 
     The second is that of a value with the mean variance, which more values tell more exactly.
     """
-    errors = [error_of(each) for each in ratios]
-    degrees = sum(each.n - 1 for each in ratios)
-    fewest = min(each.n for each in ratios)
-    centre = statistics.fmean(math.log(each.value) for each in ratios)
+    errors = [error_of(ratio) for ratio in ratios]
+    degrees = sum(ratio.n - 1 for ratio in ratios)
+    fewest = min(ratio.n for ratio in ratios)
+    centre = statistics.fmean(math.log(ratio.value) for ratio in ratios)
     together = math.hypot(*errors) / len(errors)
     typical = interval(0.0, math.sqrt(len(errors)) * together, degrees, fewest)
     return interval(centre, together, degrees, fewest), half_width(typical)

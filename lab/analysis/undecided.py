@@ -129,11 +129,11 @@ class LeftEarly(Notice):
 def levels(summary: Summary) -> tuple[float, ...]:
     """Return the levels of the intervals of its steps, the most frequent first."""
     found = [
-        each.ratio.level
+        comparison.ratio.level
         for step in summary.steps
         for comparisons in (step.step, step.baseline)
-        for each in comparisons.values()
-        if each.ratio is not None
+        for comparison in comparisons.values()
+        if comparison.ratio is not None
     ]
     return tuple(sorted(set(found or [CONFIDENCE]), key=lambda level: -found.count(level)))
 
@@ -163,12 +163,14 @@ def outlook(summary: Summary, metric: str) -> Outlook | None:
     run = summary.run
     if run.plan.minutes is None or not run.ended:
         return None
-    steps = [found for step in summary.steps if (found := step.step.get(metric)) is not None]
-    still_open = [each for each in steps if not _decided(each)]
+    steps = [
+        comparison for step in summary.steps if (comparison := step.step.get(metric)) is not None
+    ]
+    still_open = [step for step in steps if not _decided(step)]
     decided, most = len(steps) - len(still_open), run.plan.blocks
     if not still_open:
         return Outlook(decided, 0, None, None, most) if decided > 1 else None
-    known = [each for each in still_open if each.ratio is not None]
+    known = [comparison for comparison in still_open if comparison.ratio is not None]
     if not known:
         return Outlook(decided, len(still_open), None, None, most)
     needs = sorted(_needed(summary, known), key=lambda each: each[0])
@@ -184,22 +186,28 @@ def outlook(summary: Summary, metric: str) -> Outlook | None:
 
 def _of_metric(summary: Summary, name: str) -> OpenMetric | None:
     steps = [(step.profile, step.step[name]) for step in summary.steps if name in step.step]
-    still_open = [(who, each) for who, each in steps if each.verdict is Verdict.UNDECIDED]
+    still_open = [
+        (who, comparison) for who, comparison in steps if comparison.verdict is Verdict.UNDECIDED
+    ]
     # What is told from 1 has no verdict yet: that needs the floor on top.
     sizes = sorted(
-        each.detectable * (1 + summary.floors[name])
-        for _, each in still_open
-        if each.detectable is not None
+        comparison.detectable * (1 + summary.floors[name])
+        for _, comparison in still_open
+        if comparison.detectable is not None
     )
     if not sizes:
         return None
-    needs = sorted((each.blocks_needed, who) for who, each in still_open if each.blocks_needed)
+    needs = sorted(
+        (comparison.blocks_needed, who)
+        for who, comparison in still_open
+        if comparison.blocks_needed
+    )
     known = bool(needs) and summary.run.plan.minutes is None
     return OpenMetric(
         metric=name,
         undecided=len(still_open),
         steps=len(steps),
-        below=sum(each.below is not None for _, each in still_open),
+        below=sum(comparison.below is not None for _, comparison in still_open),
         detectable=(*sizes[:1], *sizes[1:][-1:]),
         soonest=needs[0][1] if known else None,
         blocks=needs[0][0] if known else None,
@@ -225,12 +233,12 @@ def _decided(comparison: Comparison) -> bool:
 def _needed(summary: Summary, still_open: Sequence[Comparison]) -> Iterator[tuple[int, Comparison]]:
     """Yield how many blocks would decide each; leave out what the most blocks would not decide."""
     run = summary.run
-    for each in still_open:
-        if each.ratio is not None:
-            sizes = summary.floors[each.metric], LEAST_FLOOR, MOST_SAME
-            blocks = blocks_to_decide(each.ratio, *sizes, run.blocks, small=SMALL)
+    for comparison in still_open:
+        if comparison.ratio is not None:
+            sizes = summary.floors[comparison.metric], LEAST_FLOOR, MOST_SAME
+            blocks = blocks_to_decide(comparison.ratio, *sizes, run.blocks, small=SMALL)
             if blocks is not None and blocks <= run.plan.blocks:
-                yield blocks, each
+                yield blocks, comparison
 
 
 def seconds_of(run: Run) -> float:

@@ -25,32 +25,32 @@ Version of the JSON.
 
 
 def document(
-    found: Across, differing: Sequence[DifferingKey], judgements: Sequence[Judgement] = ()
+    across: Across, differing: Sequence[DifferingKey], judgements: Sequence[Judgement] = ()
 ) -> Document:
     """
     Return what a comparison of two runs says.
 
     Args:
-        found: The comparison.
+        across: The comparison.
         differing: In what the runs differ, and may.
         judgements: Of thresholds; they come first.
     """
-    before, after = found.before.run, found.after.run
+    before, after = across.before.run, across.after.run
     judged = (judgement_table(judgements),) if judgements else ()
     changes = tuple(
-        _table(metric, [each for each in found.changes if each.metric == metric])
-        for metric in found.metrics
+        _table(metric, [change for change in across.changes if change.metric == metric])
+        for metric in across.metrics
     )
     return Document(
         title=f"{before.name} -> {after.name}",
-        context=(_question(found), *machine_lines(found.machine)),
+        context=(_question(across), *machine_lines(across.machine)),
         banners=tuple(
             f"{summary.run.name}: {told(warning)}"
-            for summary in (found.before, found.after)
+            for summary in (across.before, across.after)
             for warning in summary.warnings
         ),
         tables=(*judged, *changes),
-        notes=tuple(_notes(found, differing)),
+        notes=tuple(_notes(across, differing)),
         legend=(
             "change: second / first run, with Welch's 95% interval; ~: it may be 1.",
             "better, worse: all beyond the floor, the noise of both runs (at least 2%); same:",
@@ -62,29 +62,30 @@ def document(
 
 
 def render_json(
-    found: Across, differing: Sequence[DifferingKey], judgements: Sequence[Judgement], status: int
+    across: Across, differing: Sequence[DifferingKey], judgements: Sequence[Judgement], status: int
 ) -> str:
     """Return a comparison of two runs as JSON, *status* being the command's; with a newline."""
     return to_json(
         {
             "format": FORMAT,
-            "before": found.before.run.name,
-            "after": found.after.run.name,
-            "reference": found.reference,
+            "before": across.before.run.name,
+            "after": across.after.run.name,
+            "reference": across.reference,
             "exit_code": status,
             "thresholds": judgements,
             "differences": {
-                each.key: {"before": each.before, "after": each.after} for each in differing
+                differing_key.key: {"before": differing_key.before, "after": differing_key.after}
+                for differing_key in differing
             },
-            "changes": found.changes,
+            "changes": across.changes,
         }
     )
 
 
-def _question(found: Across) -> str:
+def _question(across: Across) -> str:
     return (
-        f"How each profile's ratio to {found.reference} changed from the first run to the second; "
-        f"{found.before.run.allotted} and {found.after.run.allotted} blocks"
+        f"How each profile's ratio to {across.reference} changed from the first run to the second; "
+        f"{across.before.run.allotted} and {across.after.run.allotted} blocks"
     )
 
 
@@ -116,25 +117,28 @@ def _centre(estimate: Estimate | None) -> str:
 
 def _blocks(change: RunDifference) -> str:
     sides = (change.before, change.after)
-    return ", ".join(UNKNOWN if each is None else str(each.n) for each in sides)
+    return ", ".join(UNKNOWN if side is None else str(side.n) for side in sides)
 
 
-def _notes(found: Across, differing: Sequence[DifferingKey]) -> list[str]:
-    runs = (found.before.run, found.after.run)
+def _notes(across: Across, differing: Sequence[DifferingKey]) -> list[str]:
+    runs = (across.before.run, across.after.run)
     notes = [
         f"Only in {run.name}: {', '.join(alone)}."
-        for run, alone in zip(runs, found.alone, strict=True)
+        for run, alone in zip(runs, across.alone, strict=True)
         if alone
     ]
     notes += [
         f"{METRICS[metric].title}: {number} undecided. Two such runs would find a "
         f"change of {smallest:.3g}x with 80% power; more blocks find smaller ones."
-        for metric, (number, smallest) in found.undecided.items()
+        for metric, (number, smallest) in across.undecided.items()
     ]
     notes += [
         f"{run.name}: the generator was at its limit with {', '.join(names)}; a ratio of "
         "requests/s with such a profile may be another one."
-        for run, names in zip(runs, found.capped, strict=True)
+        for run, names in zip(runs, across.capped, strict=True)
         if names
     ]
-    return notes + [f"Differs: {each.key}: {each.before} / {each.after}." for each in differing]
+    return notes + [
+        f"Differs: {differing_key.key}: {differing_key.before} / {differing_key.after}."
+        for differing_key in differing
+    ]

@@ -17,28 +17,28 @@ SHARED = (
 )
 
 
-def of_cores(found: Conclusion) -> Iterator[str]:
+def of_cores(conclusion: Conclusion) -> Iterator[str]:
     """Yield what the server's cores do to the reading of one load's comparisons."""
-    if found.summary.run.shares_cores:
+    if conclusion.summary.run.shares_cores:
         yield SHARED
-    elif found.on_one_core:
+    elif conclusion.on_one_core:
         yield ONE_CORE
 
 
-def caveats(found: Conclusion) -> tuple[str, ...]:
+def caveats(conclusion: Conclusion) -> tuple[str, ...]:
     """Return what a reader of one load's comparisons must know; nothing where that is nothing."""
-    said = [*of_cores(found)]
-    if found.noise is None:
+    said = [*of_cores(conclusion)]
+    if conclusion.noise is None:
         said.append("The noise check could not be made, so no difference here is to be trusted.")
-    elif not found.noise.passed:
-        said.append(f"Noise check failed: {same_twice(found.noise)}.")
+    elif not conclusion.noise.passed:
+        said.append(f"Noise check failed: {same_twice(conclusion.noise)}.")
     return tuple(said)
 
 
-def caveats_of_sweep(found: SweepConclusion) -> tuple[str, ...]:
+def caveats_of_sweep(sweep: SweepConclusion) -> tuple[str, ...]:
     """Return the same of a run at several values."""
-    said = [ONE_CORE] if found.single_core else []
-    if found.noisy:
-        values = f"{len(found.noisy)} of {counted(len(found.values), 'value')} (grey)"
+    said = [ONE_CORE] if sweep.single_core else []
+    if sweep.noisy:
+        values = f"{len(sweep.noisy)} of {counted(len(sweep.values), 'value')} (grey)"
         said.append(f"Noise check not passed at {values}: only large differences stand there.")
     return tuple(said)

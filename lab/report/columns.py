@@ -51,7 +51,7 @@ def panels(summary: Summary) -> tuple[str, ...]:
         name
         for name, metric in METRICS.items()
         if form in metric.drawn
-        and any(each.ratio for each in (summary.aa[name], *summary.comparisons([name])))
+        and any(comparison.ratio for comparison in (summary.aa[name], *summary.comparisons([name])))
     )
 
 
@@ -60,9 +60,9 @@ def asked(summary: Summary) -> tuple[RequestRow, ...]:
     if not any(row.parts for row in summary.rows):
         return ()
     asks = summary.run.plan.workload.requests
-    found = {row.profile.name: {each.request: each for each in row.parts} for row in summary.rows}
-    failed = Counter(each.request for row in summary.rows for each in row.parts if each.errors)
-    weights = Counter(dict(zip(labels(asks), (each.weight for each in asks), strict=True)))
+    found = {row.profile.name: {part.request: part for part in row.parts} for row in summary.rows}
+    failed = Counter(part.request for row in summary.rows for part in row.parts if part.errors)
+    weights = Counter(dict(zip(labels(asks), (ask.weight for ask in asks), strict=True)))
     names = sorted(weights, key=lambda name: (-failed[name], -weights[name]))[:MOST_PARTS]
     return tuple(
         RequestRow(

@@ -38,5 +38,5 @@ class Console(RichConsole):
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         """Yield what *renderable* is made of; all that is printed comes through here."""
-        for each in super().render(renderable, options):
-            yield each if each.control else each._replace(text=visible(each.text))
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))

@@ -57,7 +57,7 @@ def trials_table(summary: Summary) -> Table:
             Column("steal"),
             Column("remark", number=False),
         ),
-        tuple(_trial(each, names) for each in shown(summary)),
+        tuple(_trial(drawn_trial, names) for drawn_trial in shown(summary)),
     )
 
 
@@ -65,32 +65,32 @@ def _title(metric: Metric) -> str:
     return ", ".join(filter(None, (metric.column[0], metric.beside)))
 
 
-def _trial(each: DrawnTrial, names: Sequence[str]) -> tuple[Cell, ...]:
-    trial, readings = each.trial, each.trial.readings
+def _trial(drawn_trial: DrawnTrial, names: Sequence[str]) -> tuple[Cell, ...]:
+    trial, readings = drawn_trial.trial, drawn_trial.trial.readings
     steal = readings.get("machine.steal")
     return (
-        Cell(str(each.number)),
+        Cell(str(drawn_trial.number)),
         Cell(str(trial.slot.block + 1)),
         Cell(trial.slot.arm.name),
-        *(Cell(quantity(name, each.metrics.get(name))) for name in names),
+        *(Cell(quantity(name, drawn_trial.metrics.get(name))) for name in names),
         number(readings.get("machine.foreign_cpu")),
         Cell(UNKNOWN if steal is None else share(steal)),
-        _remark(each),
+        _remark(drawn_trial),
     )
 
 
-def _remark(each: DrawnTrial) -> Cell:
+def _remark(drawn_trial: DrawnTrial) -> Cell:
     """Say which arm it is, whether it counts, and which gates fired."""
-    trial, parts, meaning = each.trial, [], Meaning.PLAIN
+    trial, parts, meaning = drawn_trial.trial, [], Meaning.PLAIN
     if trial.slot.arm.role is not Role.PROFILE:
         parts.append("noise check" if trial.slot.arm.role is Role.AA else "counter-run")
-    if each.observation is None:
+    if drawn_trial.observation is None:
         parts.append("made again")
         meaning = Meaning.MUTED
-    elif each.observation.findings:
-        gates = ", ".join(finding.gate.name for finding in each.observation.findings)
-        parts.append(gates if each.observation.valid else f"does not count: {gates}")
-        meaning = Meaning.WARNING if each.observation.valid else Meaning.BAD
+    elif drawn_trial.observation.findings:
+        gates = ", ".join(finding.gate.name for finding in drawn_trial.observation.findings)
+        parts.append(gates if drawn_trial.observation.valid else f"does not count: {gates}")
+        meaning = Meaning.WARNING if drawn_trial.observation.valid else Meaning.BAD
     if trial.attempt:
         parts.append(f"attempt {trial.attempt + 1}")
     return Cell("; ".join(parts), meaning)

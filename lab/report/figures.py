@@ -23,20 +23,20 @@ FIGURES: Mapping[str, Callable[[Conclusion], Picture | None]] = {
 
 
 @mpl.rc_context(svg.STYLE)
-def pictures(found: Conclusion, names: Iterable[str] = FIGURES) -> dict[str, Picture]:
+def pictures(conclusion: Conclusion, names: Iterable[str] = FIGURES) -> dict[str, Picture]:
     """Return the figures by name, without those for which the run has nothing to show."""
-    drawn = ((name, FIGURES[name](found)) for name in names)
+    drawn = ((name, FIGURES[name](conclusion)) for name in names)
     return {name: picture for name, picture in drawn if picture is not None}
 
 
 @mpl.rc_context(svg.STYLE)
-def of_changes(found: Conclusion) -> dict[str, Picture]:
+def of_changes(conclusion: Conclusion) -> dict[str, Picture]:
     """Return what each step changed, a figure for each metric; first the one that judges."""
-    names = sorted(panels(found.summary), key=lambda name: name != found.metric)
-    return {name: forest.draw_metric(found, name) for name in names}
+    names = sorted(panels(conclusion.summary), key=lambda name: name != conclusion.metric)
+    return {name: forest.draw_metric(conclusion, name) for name in names}
 
 
 @mpl.rc_context(svg.STYLE)
-def of_sweep(found: SweepConclusion) -> Picture | None:
+def of_sweep(sweep_conclusion: SweepConclusion) -> Picture | None:
     """Return the figure of a sweep; None where nothing was measured."""
-    return sweep.draw(found)
+    return sweep.draw(sweep_conclusion)

@@ -36,21 +36,21 @@ class HeadlineFigure:
     note: str = ""
 
 
-def sentence(found: Conclusion) -> str:
+def sentence(conclusion: Conclusion) -> str:
     """
     Return the verdict in one sentence, after another on whom it does not speak of.
 
     What changed most, what limits that, and whether the machine passed the noise check.
     """
-    first = "" if found.uncounted is None else f"{found.uncounted.sentence()} "
-    won = _won(found)
-    parts = (won, _limit(found), _noise(found.noise))
+    first = "" if conclusion.uncounted is None else f"{conclusion.uncounted.sentence()} "
+    won = _won(conclusion)
+    parts = (won, _limit(conclusion), _noise(conclusion.noise))
     return f"{first}{'; '.join(filter(None, parts))}."
 
 
-def first(found: Conclusion) -> str:
+def first(conclusion: Conclusion) -> str:
     """Return what changed most, or what the run cannot tell, as a sentence by itself."""
-    return f"{_won(found)}."
+    return f"{_won(conclusion)}."
 
 
 def facts(conclusion: Conclusion) -> tuple[HeadlineFigure, ...]:
@@ -58,24 +58,24 @@ def facts(conclusion: Conclusion) -> tuple[HeadlineFigure, ...]:
     summary = conclusion.summary
     plan = summary.run.plan
     names = ("cpu",) if plan.load.rate is not None else ("throughput", "cpu")
-    found = []
+    headline_figures = []
     for name in names:
         aa = summary.aa[name].ratio
         value, within = (centre(aa), f"{interval(aa)}, ") if aa is not None else (UNKNOWN, "")
         note = f"{within}{plan.reference} against itself"
-        found.append(HeadlineFigure(f"Noise check, {METRICS[name].title}", value, note))
-    known = (share(summary.floors[each]) if summary.aa[each].ratio else UNKNOWN for each in names)
+        headline_figures.append(HeadlineFigure(f"Noise check, {METRICS[name].title}", value, note))
+    known = (share(summary.floors[name]) if summary.aa[name].ratio else UNKNOWN for name in names)
     floors = ", ".join(known)
     titles = ", ".join(METRICS[name].title for name in names)
     note = f"{titles}: the noise, at least 2%; a change must be wholly beyond it"
-    found.append(HeadlineFigure("Floor", floors, note))
+    headline_figures.append(HeadlineFigure("Floor", floors, note))
     if conclusion.detectable is not None:
         note = f"in {METRICS[conclusion.metric].title}, with 80% power; the median step's"
-        found.append(
+        headline_figures.append(
             HeadlineFigure("Smallest detectable change", f"{figure(conclusion.detectable)}x", note)
         )
     valid, total = (sum(getattr(row, key) for row in summary.rows) for key in ("valid", "total"))
-    found.append(
+    headline_figures.append(
         HeadlineFigure(
             "Trials that count",
             f"{valid} of {total}",
@@ -83,32 +83,32 @@ def facts(conclusion: Conclusion) -> tuple[HeadlineFigure, ...]:
         )
     )
     again = str(summary.run.made_again)
-    found.append(
+    headline_figures.append(
         HeadlineFigure("Repeated trials", again, "after a disturbance from outside; all are kept")
     )
-    return tuple(found)
+    return tuple(headline_figures)
 
 
-def nothing_compared(found: Conclusion) -> str:
+def nothing_compared(conclusion: Conclusion) -> str:
     """Say why a run compares nothing."""
-    if found.alone:
-        return f"{found.baseline} ran alone, so there is nothing to compare it with"
+    if conclusion.alone:
+        return f"{conclusion.baseline} ran alone, so there is nothing to compare it with"
     return "Nothing can be compared"
 
 
-def _won(found: Conclusion) -> str:
-    baseline, title = found.baseline, METRICS[found.metric].title
-    if not found.compared:
-        return nothing_compared(found)
-    if found.moved is None:
+def _won(conclusion: Conclusion) -> str:
+    baseline, title = conclusion.baseline, METRICS[conclusion.metric].title
+    if not conclusion.compared:
+        return nothing_compared(conclusion)
+    if conclusion.moved is None:
         return f"No profile differs measurably from {baseline} by {title}"
-    text = _moved(found.moved)
-    if found.moved.whole.verdict is Verdict.SLOWER:
+    text = _moved(conclusion.moved)
+    if conclusion.moved.whole.verdict is Verdict.SLOWER:
         return f"No profile is better than {baseline} by {title}, and {text}"
-    if found.moved.application is not None:
+    if conclusion.moved.application is not None:
         return f"{text[0].upper()}{text[1:]}"
-    if found.cpu is not None and found.cpu.ratio is not None:
-        text += f", for {ratio(found.cpu.ratio)} the CPU per request"
+    if conclusion.cpu is not None and conclusion.cpu.ratio is not None:
+        text += f", for {ratio(conclusion.cpu.ratio)} the CPU per request"
     return text
 
 
@@ -127,29 +127,31 @@ def _moved(moved: BaselineDistance) -> str:
     return "; ".join(parts)
 
 
-def _limit(found: Conclusion) -> str:
+def _limit(conclusion: Conclusion) -> str:
     """Say what limits what changed most, else the baseline; nothing where that is not known."""
-    who = found.baseline if found.moved is None else found.moved.whole.changed
-    if found.limit is None:
+    who = conclusion.baseline if conclusion.moved is None else conclusion.moved.whole.changed
+    if conclusion.limit is None:
         return ""
-    if found.limit.standing is Standing.CONFIRMED:
-        return f"{who} is limited by {found.limit.cause.name}"
-    return f"what limits {who} is {STANDINGS[found.limit.standing]} {found.limit.cause.name}"
+    if conclusion.limit.standing is Standing.CONFIRMED:
+        return f"{who} is limited by {conclusion.limit.cause.name}"
+    return (
+        f"what limits {who} is {STANDINGS[conclusion.limit.standing]} {conclusion.limit.cause.name}"
+    )
 
 
-def _noise(found: NoiseCheck | None) -> str:
-    if found is None:
+def _noise(noise_check: NoiseCheck | None) -> str:
+    if noise_check is None:
         return "the machine's noise is not known, so nothing here is to be trusted"
-    said = same_twice(found)
-    if found.passed:
+    said = same_twice(noise_check)
+    if noise_check.passed:
         return f"noise check passed: {said}"
     return f"noise check failed: {said}, more than wanted, so only what is larger stands"
 
 
-def same_twice(found: NoiseCheck) -> str:
+def same_twice(noise_check: NoiseCheck) -> str:
     """Say how large the noise is, and by which metric."""
-    title = METRICS[found.metric].title
-    return f"the same server twice shows {share(found.within)} noise in {title}"
+    title = METRICS[noise_check.metric].title
+    return f"the same server twice shows {share(noise_check.within)} noise in {title}"
 
 
 def _times(comparison: Comparison) -> str:

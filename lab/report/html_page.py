@@ -87,48 +87,50 @@ class Configuration:
     """Sign (+, -, ~ or nothing) and text."""
 
 
-def render(found: Conclusion) -> str:
+def render(conclusion: Conclusion) -> str:
     """Return the report as an HTML page; it ends with a newline."""
     # matplotlib takes half a second to import, and most commands draw nothing.
     load_matplotlib()
     from lab.report import details, figures, svg  # noqa: PLC0415
     from lab.report.plots import percentiles  # noqa: PLC0415
 
-    summary, run = found.summary, found.summary.run
+    summary, run = conclusion.summary, conclusion.summary.run
     drawn = {
         name: Markup(svg.inline(name, picture))  # noqa: S704 - drawn here, its text is escaped
-        for name, picture in figures.pictures(found, figures.FIGURES.keys() - {"forest"}).items()
+        for name, picture in figures.pictures(
+            conclusion, figures.FIGURES.keys() - {"forest"}
+        ).items()
     }
     changed = {
         METRICS[name].title: Markup(svg.inline(f"forest_{name}", picture))  # noqa: S704 - as above
-        for name, picture in ({} if found.alone else figures.of_changes(found)).items()
+        for name, picture in ({} if conclusion.alone else figures.of_changes(conclusion)).items()
     }
-    sentence = headline.first(found)
+    sentence = headline.first(conclusion)
     lines = percentiles.curves(summary)
-    page = document(found)
+    page = document(conclusion)
     return _PAGES.get_template("report.html").render(
         page=page,
         measured=next(table for table in page.tables if table.topic is Topic.MEASURED),
         parts=[table for table in page.tables if table.topic is Topic.PARTS],
-        opening=list(opening.sections(found)),
+        opening=list(opening.sections(conclusion)),
         thresholds=[table for table in page.tables if table.topic is Topic.THRESHOLDS],
-        context=opening.context(found),
-        banners=[each for each in opening.banners(found) if f"{each}." != sentence],
+        context=opening.context(conclusion),
+        banners=[banner for banner in opening.banners(conclusion) if f"{banner}." != sentence],
         # What limited each profile is shown as chips instead.
         changes=[table for table in page.tables if table.topic is Topic.CHANGES],
         sentence=sentence,
-        trust=found.trust,
-        trusted=headline.TRUSTED[found.trust],
-        facts=headline.facts(found),
+        trust=conclusion.trust,
+        trusted=headline.TRUSTED[conclusion.trust],
+        facts=headline.facts(conclusion),
         changed=changed,
         figures=drawn,
-        limits=_limits(found),
+        limits=_limits(conclusion),
         spent=details.spent_table(summary),
         curves=details.curves_table(lines),
         lines=[curve.profile for curve in percentiles.chosen(summary, lines)],
         all_lines=len(lines),
         trials=details.trials_table(summary),
-        configurations=_configurations(found),
+        configurations=_configurations(conclusion),
         environment=_environment(run.environments),
         environments=len(run.environments),
         open_loop=run.plan.load.rate is not None,
@@ -136,34 +138,34 @@ def render(found: Conclusion) -> str:
         light=declarations(LIGHT),
         dark=declarations(DARK),
         data=_packed(_data(summary)),
-        summary=_packed(summary_json.document(found).encode()),
+        summary=_packed(summary_json.document(conclusion).encode()),
     )
 
 
-def render_sweep(found: SweepConclusion) -> str:
+def render_sweep(sweep_conclusion: SweepConclusion) -> str:
     """Return the report of all values of a sweep as an HTML page; it ends with a newline."""
     load_matplotlib()
     from lab.report import figures, svg  # noqa: PLC0415
 
-    picture = figures.of_sweep(found)
+    picture = figures.of_sweep(sweep_conclusion)
     template = _PAGES.get_template("sweep.html")
     return template.render(
-        page=sweep.document(found),
-        sentence=sweep.first(found),
-        banners=opening.banners_of_sweep(found),
-        differing=list(sweep.differing(found)),
+        page=sweep.document(sweep_conclusion),
+        sentence=sweep.first(sweep_conclusion),
+        banners=opening.banners_of_sweep(sweep_conclusion),
+        differing=list(sweep.differing(sweep_conclusion)),
         figure=picture and Markup(svg.inline("sweep", picture)),  # noqa: S704 - as above
-        run=found.run,
+        run=sweep_conclusion.run,
         light=declarations(LIGHT),
         dark=declarations(DARK),
     )
 
 
-def _limits(found: Conclusion) -> tuple[Chip, ...]:
+def _limits(conclusion: Conclusion) -> tuple[Chip, ...]:
     """Return a row for all profiles with the same cause, as the other reports do."""
-    chips = [_limit(limit) for limit in found.limits]
-    if found.silent:
-        chips.append(_plain(found.silent, "no trial counts"))
+    chips = [_limit(limit) for limit in conclusion.limits]
+    if conclusion.silent:
+        chips.append(_plain(conclusion.silent, "no trial counts"))
     return tuple(chips)
 
 
@@ -177,23 +179,25 @@ def _limit(limit: Limit) -> Chip:
         return _plain(limit.profiles, UNEXPLAINED)
     several = len(limit.members) > 1
     return Chip(
-        profiles=tuple((each.profile, f"{each.trials}/{each.of}") for each in limit.members),
+        profiles=tuple(
+            (member.profile, f"{member.trials}/{member.of}") for member in limit.members
+        ),
         kind=shown.standing.name.lower(),
         chip=f"{also(limit)}{shown.cause.name}: {STANDINGS[shown.standing]}",
         text=f"{shown.profile}: {shown.cause.evidence}" if several else shown.cause.evidence,
         # Made to stand behind a colon; here it is a sentence.
         rules_out=shown.cause.rules_out[:1].upper() + shown.cause.rules_out[1:],
         tested=tuple(
-            f"{each.profile}, {tested(each)}" if several else tested(each)
-            for each in limit.members
-            if each.counter is not None
+            f"{member.profile}, {tested(member)}" if several else tested(member)
+            for member in limit.members
+            if member.counter is not None
         ),
     )
 
 
-def _configurations(found: Conclusion) -> tuple[Configuration, ...]:
-    before = {step.profile: step.before for step in found.summary.steps}
-    profiles = {profile.name: profile for profile in found.summary.run.plan.profiles}
+def _configurations(conclusion: Conclusion) -> tuple[Configuration, ...]:
+    before = {step.profile: step.before for step in conclusion.summary.steps}
+    profiles = {profile.name: profile for profile in conclusion.summary.run.plan.profiles}
     shown = []
     for name, profile in profiles.items():
         against = profiles.get(before.get(name) or "")

@@ -58,9 +58,9 @@ def of_both(plan: Plan) -> str:
     )
 
 
-def legend(found: Conclusion) -> tuple[str, ...]:
+def legend(conclusion: Conclusion) -> tuple[str, ...]:
     """Explain the tables in a few lines."""
-    plan = found.summary.run.plan
+    plan = conclusion.summary.run.plan
     said = {
         Term.MEDIAN: (
             "Medians over the trials that count; -: not known, or withheld for the reason given "
@@ -68,7 +68,7 @@ def legend(found: Conclusion) -> tuple[str, ...]:
         ),
         Term.RATIO: (
             "1.42x [1.31, 1.55]: mean ratio within a block, so not of the medians above, and its "
-            f"{_level_words(found.levels)} over n blocks; ~: it may be 1."
+            f"{_level_words(conclusion.levels)} over n blocks; ~: it may be 1."
         ),
         Term.BOTH: of_both(plan),
         Term.VERDICT: (

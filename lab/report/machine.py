@@ -58,14 +58,14 @@ def environment_lines(environment: Mapping[str, object]) -> tuple[str, ...]:
     return machine_lines(facts({"": environment}))
 
 
-def network_lines(found: Network | None) -> tuple[str, ...]:
+def network_lines(network: Network | None) -> tuple[str, ...]:
     """Return lines that say from which other hosts the load came, and how far they are."""
-    if found is None:
+    if network is None:
         return ()
     away = "at a distance not known"
-    if found.nearest is not None:
-        ends = (f"{seconds * 1e3:.2g} ms" for seconds in found.nearest)
+    if network.nearest is not None:
+        ends = (f"{seconds * 1e3:.2g} ms" for seconds in network.nearest)
         away = f"{' to '.join(dict.fromkeys(ends))} away"
-    said = [f"load over a network, {away}, from {counted(found.count, 'host')}"]
-    said += [f"{', '.join(each.names)}: {worded(each.facts, HOST)}" for each in found.hosts]
+    said = [f"load over a network, {away}, from {counted(network.count, 'host')}"]
+    said += [f"{', '.join(host.names)}: {worded(host.facts, HOST)}" for host in network.hosts]
     return tuple(said)

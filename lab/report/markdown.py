@@ -12,9 +12,9 @@ from lab.report.sweep import documents
 WARNING = "> **Warning:** "
 
 
-def render(found: RunConclusion) -> str:
+def render(run_conclusion: RunConclusion) -> str:
     """Return a run's report as Markdown (GitHub's, with tables), those of all values."""
-    return "\n".join(map(render_document, documents(found)))
+    return "\n".join(map(render_document, documents(run_conclusion)))
 
 
 def render_document(content: Document) -> str:

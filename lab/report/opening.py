@@ -57,60 +57,60 @@ class Way:
     """Whether there is more to try, with what was compared."""
 
 
-def documents(found: RunConclusion, way: Way) -> Iterator[Document]:
+def documents(run_conclusion: RunConclusion, way: Way) -> Iterator[Document]:
     """Yield what is shown of a run; of one at several values what all come to."""
-    if found.sweep is not None:
-        yield _of_sweep(found.sweep, way)
+    if run_conclusion.sweep is not None:
+        yield _of_sweep(run_conclusion.sweep, way)
         return
-    for each in found.points:
-        yield document(each, way)
+    for point in run_conclusion.points:
+        yield document(point, way)
 
 
-def document(found: Conclusion, way: Way) -> Document:
+def document(conclusion: Conclusion, way: Way) -> Document:
     """Return what is shown of one load."""
-    run = found.summary.run
-    told = (*sections(found), _limits(found))
+    run = conclusion.summary.run
+    told = (*sections(conclusion), _limits(conclusion))
     return Document(
         title=tables.title(run.plan),
-        context=context(found),
-        banners=banners(found),
-        tables=tuple(_capital(each) for each in told if each is not None),
+        context=context(conclusion),
+        banners=banners(conclusion),
+        tables=tuple(_capital(table) for table in told if table is not None),
         notes=(),
         legend=(),
         footer=(),
-        commands=_commands(found.summary, way),
+        commands=_commands(conclusion.summary, way),
     )
 
 
-def sections(found: Conclusion) -> Iterator[Table]:
+def sections(conclusion: Conclusion) -> Iterator[Table]:
     """Yield what changed, what did not, what has no effect, what is open, and what is missing."""
     every = (
-        _changed(found),
-        _alike(found.opening, METRICS[found.metric].title),
-        _no_effect(found),
-        _open(found),
-        uncounted(found),
+        _changed(conclusion),
+        _alike(conclusion.opening, METRICS[conclusion.metric].title),
+        _no_effect(conclusion),
+        _open(conclusion),
+        uncounted(conclusion),
     )
-    yield from (each for each in every if each is not None)
+    yield from (table for table in every if table is not None)
 
 
-def banners(found: Conclusion) -> tuple[str, ...]:
+def banners(conclusion: Conclusion) -> tuple[str, ...]:
     """Return what changes the reading of all below."""
-    return tuple(printable(_banners(found)))
+    return tuple(printable(_banners(conclusion)))
 
 
-def banners_of_sweep(found: SweepConclusion) -> tuple[str, ...]:
+def banners_of_sweep(sweep_conclusion: SweepConclusion) -> tuple[str, ...]:
     """Return what changes the reading of a sweep; of a single core unless its sentence says it."""
-    one_core = found.single_core and not found.on_one_core
-    return (*([ONE_CORE] if one_core else []), *sweep.document(found).banners)
+    one_core = sweep_conclusion.single_core and not sweep_conclusion.on_one_core
+    return (*([ONE_CORE] if one_core else []), *sweep.document(sweep_conclusion).banners)
 
 
-def context(found: Conclusion) -> tuple[str, ...]:
+def context(conclusion: Conclusion) -> tuple[str, ...]:
     """Return the load, how steady the machine was, and of what the percentiles are."""
-    run = found.summary.run
+    run = conclusion.summary.run
     blocks = f"{counted(len(run.plan.profiles), 'profile')}, {counted(run.allotted, 'block')}"
     window = "" if run.plan.load.requests is not None else f" of {run.plan.window:g} s"
-    return (f"{load_words(run.plan)}; {blocks}{window}", *_context(found))
+    return (f"{load_words(run.plan)}; {blocks}{window}", *_context(conclusion))
 
 
 def _capital(table: Table) -> Table:
@@ -124,56 +124,59 @@ def end(status: int) -> str:
     return f"exit {status}: {ENDS[status]}"
 
 
-def _of_sweep(found: SweepConclusion, way: Way) -> Document:
-    whole = sweep.document(found)
-    shown = tuple(METRICS[name].title for name in (found.metric, "p99"))
-    kept = tuple(each for each in whole.tables if each.title in shown)
-    at = (f"At one value: {way.program} report {shlex.quote(way.run)} --at {found.values[0]}",)
+def _of_sweep(sweep_conclusion: SweepConclusion, way: Way) -> Document:
+    whole = sweep.document(sweep_conclusion)
+    shown = tuple(METRICS[name].title for name in (sweep_conclusion.metric, "p99"))
+    kept = tuple(table for table in whole.tables if table.title in shown)
+    run, value = shlex.quote(way.run), sweep_conclusion.values[0]
+    at = (f"At one value: {way.program} report {run} --at {value}",)
     return Document(
         title=whole.title,
         context=(),
-        banners=banners_of_sweep(found),
+        banners=banners_of_sweep(sweep_conclusion),
         tables=kept,
         # A warning of what failed says that its reason is below.
-        notes=whole.notes if any(type(each) in REASONS for _, each in found.warned) else (),
+        notes=whole.notes
+        if any(type(notice) in REASONS for _, notice in sweep_conclusion.warned)
+        else (),
         legend=(),
         footer=(),
         headline=whole.headline,
-        commands=(*_commands(found.summaries[0], way), *at),
+        commands=(*_commands(sweep_conclusion.summaries[0], way), *at),
     )
 
 
-def _context(found: Conclusion) -> Iterator[str]:
+def _context(conclusion: Conclusion) -> Iterator[str]:
     """Yield how steady the machine was, and of what the percentiles are."""
-    plan = found.summary.run.plan
+    plan = conclusion.summary.run.plan
     shown = set(terms(plan))
     if Term.BOTH in shown:
         yield of_both(plan).removesuffix(".")
-    if found.noise is not None and found.noise.passed:
-        yield f"Noise check passed: {headline.same_twice(found.noise)}"
-    if Term.SATURATED in shown and "p99" in found.opening.metrics:
+    if conclusion.noise is not None and conclusion.noise.passed:
+        yield f"Noise check passed: {headline.same_twice(conclusion.noise)}"
+    if Term.SATURATED in shown and "p99" in conclusion.opening.metrics:
         yield "p99 is that of a full load: it compares settings, and is not what a user sees"
 
 
-def _banners(found: Conclusion) -> Iterator[str]:
-    if found.alone:
-        yield headline.nothing_compared(found)
-    yield from of_cores(found)
-    if found.uncounted is not None and set(found.uncounted.gates) != {SHARED_CORES.name}:
-        yield found.uncounted.sentence()
-    yield from map(told, found.warnings)
-    for notice in found.opening.notices:
+def _banners(conclusion: Conclusion) -> Iterator[str]:
+    if conclusion.alone:
+        yield headline.nothing_compared(conclusion)
+    yield from of_cores(conclusion)
+    if conclusion.uncounted is not None and set(conclusion.uncounted.gates) != {SHARED_CORES.name}:
+        yield conclusion.uncounted.sentence()
+    yield from map(told, conclusion.warnings)
+    for notice in conclusion.opening.notices:
         tells = "" if notice.remedy is None else f" What would tell: {option(notice.remedy)}."
         yield notice.sentence() + tells
 
 
-def _changed(found: Conclusion) -> Table | None:
+def _changed(conclusion: Conclusion) -> Table | None:
     """Return what is better or worse, with what else is told of it."""
-    opening = found.opening
+    opening = conclusion.opening
     if not opening.changed:
         return None
     names = [name for name in opening.metrics if any(name in e.by for e in opening.changed)]
-    against = {each.reference for each in opening.changed}
+    against = {compared_pair.reference for compared_pair in opening.changed}
     title, name = "What changed", "profile"
     if len(against) == 1:
         title += f", against {against.copy().pop()}"
@@ -181,40 +184,42 @@ def _changed(found: Conclusion) -> Table | None:
         name = "profile / reference"
     rows = tuple(
         (
-            Cell(_name(each, alone=len(against) == 1)),
-            *(_cell(each.by.get(metric)) for metric in names),
+            Cell(_name(compared_pair, alone=len(against) == 1)),
+            *(_cell(compared_pair.by.get(metric)) for metric in names),
         )
-        for each in opening.changed
+        for compared_pair in opening.changed
     )
     columns = (name, *(METRICS[metric].title for metric in names))
     return Table(title, texts(columns), rows)
 
 
-def _name(each: ComparedPair, *, alone: bool) -> str:
-    name = each.changed if alone else f"{each.changed} / {each.reference}"
-    if each.together:
+def _name(compared_pair: ComparedPair, *, alone: bool) -> str:
+    name = (
+        compared_pair.changed if alone else f"{compared_pair.changed} / {compared_pair.reference}"
+    )
+    if compared_pair.together:
         return f"all steps: {name}"
-    return f"{name} ({headline.ANOTHER})" if each.another else name
+    return f"{name} ({headline.ANOTHER})" if compared_pair.another else name
 
 
-def _cell(found: Comparison | None) -> Cell:
-    return NOTHING if found is None else Cell(_said(found), MEANINGS[found.verdict])
+def _cell(comparison: Comparison | None) -> Cell:
+    return NOTHING if comparison is None else Cell(_said(comparison), MEANINGS[comparison.verdict])
 
 
-def _said(found: Comparison) -> str:
+def _said(comparison: Comparison) -> str:
     """Say a ratio and which way it goes; of one that is open what it excludes."""
-    few = " (few blocks decide it)" if found.fragile else ""
-    if found.may_be is MayBe.EITHER:
+    few = " (few blocks decide it)" if comparison.fragile else ""
+    if comparison.may_be is MayBe.EITHER:
         return "no answer: both at the load's limit"
-    if found.verdict.differs:
-        return f"{bounded(found)} {found.verdict}{few}"
-    if found.ratio is None:
-        return f"no answer: {found.between}"
-    if found.below is not None:
-        return f"no difference above {found.below:.0%}"
-    if found.verdict is Verdict.SAME:
+    if comparison.verdict.differs:
+        return f"{bounded(comparison)} {comparison.verdict}{few}"
+    if comparison.ratio is None:
+        return f"no answer: {comparison.between}"
+    if comparison.below is not None:
+        return f"no difference above {comparison.below:.0%}"
+    if comparison.verdict is Verdict.SAME:
         return "no difference beyond the noise"
-    return f"no answer: {_ends(found.ratio, found.may_be)}"
+    return f"no answer: {_ends(comparison.ratio, comparison.may_be)}"
 
 
 def _ends(ratio: Estimate, may_be: MayBe | None) -> str:
@@ -233,62 +238,71 @@ def _alike(opening: Opening, title: str) -> Table | None:
     return _section(f"No difference in {title}", rows)
 
 
-def _no_effect(found: Conclusion) -> Table | None:
+def _no_effect(conclusion: Conclusion) -> Table | None:
     rows = tuple(
-        (Cell(_some(each.profiles)), Cell(ended(each.reason))) for each in found.opening.no_effect
+        (Cell(_some(no_effect.profiles)), Cell(ended(no_effect.reason)))
+        for no_effect in conclusion.opening.no_effect
     )
     return _section("No effect, by design", rows)
 
 
-def _open(found: Conclusion) -> Table | None:
+def _open(conclusion: Conclusion) -> Table | None:
     """Return the steps without an answer, and what it would take."""
-    still_open = found.opening.undecided
+    still_open = conclusion.opening.undecided
     if not still_open:
         return None
-    rows = tuple((Cell(_name(each, alone=False)), _open_cell(found, each)) for each in still_open)
-    return _section(f"No answer{_takes(found)}", rows)
+    rows = tuple(
+        (Cell(_name(compared_pair, alone=False)), _open_cell(conclusion, compared_pair))
+        for compared_pair in still_open
+    )
+    return _section(f"No answer{_takes(conclusion)}", rows)
 
 
-def _open_cell(found: Conclusion, each: ComparedPair) -> Cell:
-    judge = each.by[found.metric]
-    return Cell(f"{METRICS[found.metric].title}: {_said(judge).removeprefix('no answer: ')}")
+def _open_cell(conclusion: Conclusion, compared_pair: ComparedPair) -> Cell:
+    judge = compared_pair.by[conclusion.metric]
+    return Cell(f"{METRICS[conclusion.metric].title}: {_said(judge).removeprefix('no answer: ')}")
 
 
-def _takes(found: Conclusion) -> str:
+def _takes(conclusion: Conclusion) -> str:
     """Say what would answer what is open."""
-    plan = found.summary.run.plan
-    if found.judgements and plan.deciding is not None:  # what would tell stands beside its limits
+    plan = conclusion.summary.run.plan
+    if (
+        conclusion.judgements and plan.deciding is not None
+    ):  # what would tell stands beside its limits
         return ""
-    opening = found.opening
+    opening = conclusion.opening
     if opening.remedy is None:
         return ""
     first = "" if opening.soonest is None else f" for {opening.soonest}"
     return f" -> {option(opening.remedy)}{first}"
 
 
-def uncounted(found: Conclusion) -> Table | None:
+def uncounted(conclusion: Conclusion) -> Table | None:
     """
     Return why profiles do not count, and the steps that so have nothing to be told of.
 
     Of a server that failed in some trials, also why those do not.
     """
     rows = []
-    for row in found.summary.rows:
-        if row.profile.reply is None and found.metric not in row.values:
+    for row in conclusion.summary.rows:
+        if row.profile.reply is None and conclusion.metric not in row.values:
             rows += [
                 (Cell(row.profile.name), Cell(_lost(tally, row.total)))
                 for tally in row.tallies
-                if found.metric in tally.withheld
+                if conclusion.metric in tally.withheld
             ]
     explained = {cells[0].text for cells in rows}
     rows += [
-        (Cell(_name(each, alone=False)), Cell("Fewer than two blocks in which both count."))
-        for each in found.opening.uncounted
-        if not explained & {each.changed, each.reference}
+        (
+            Cell(_name(compared_pair, alone=False)),
+            Cell("Fewer than two blocks in which both count."),
+        )
+        for compared_pair in conclusion.opening.uncounted
+        if not explained & {compared_pair.changed, compared_pair.reference}
     ]
     rows += [
-        (Cell(name), Cell(_lost(tally, found.summary.row(name).total)))
-        for name, tally in found.opening.failed
+        (Cell(name), Cell(_lost(tally, conclusion.summary.row(name).total)))
+        for name, tally in conclusion.opening.failed
         if name not in explained
     ]
     return _section("Not counted", tuple(rows))
@@ -299,8 +313,8 @@ def _lost(tally: Tally, total: int) -> str:
     return f"{tally.gate.name}, {tally.trials} of {total} trials: {why}"
 
 
-def _limits(found: Conclusion) -> Table | None:
-    limits = (limit for limit in found.limits if limit.first)
+def _limits(conclusion: Conclusion) -> Table | None:
+    limits = (limit for limit in conclusion.limits if limit.first)
     rows = ((Cell(profiles_of(limit)), Cell(limit.sentence())) for limit in limits)
     return _section("What limits it", tuple(rows))
 
@@ -312,7 +326,7 @@ def _section(title: str, rows: tuple[tuple[Cell, ...], ...]) -> Table | None:
 
 
 def _names(those: Sequence[ComparedPair]) -> str:
-    return ", ".join(each.changed for each in those)
+    return ", ".join(compared_pair.changed for compared_pair in those)
 
 
 def _some(names: Sequence[str]) -> str:
@@ -323,7 +337,7 @@ def _some(names: Sequence[str]) -> str:
 def _commands(summary: Summary, way: Way) -> tuple[str, ...]:
     """Return what to type next, a command a line, and where the rest is."""
     run = summary.run
-    paths = [each.path for each in run.plan.profiles if each.own and each.path.suffix]
+    paths = [profile.path for profile in run.plan.profiles if profile.own and profile.path.suffix]
     own = [*dict.fromkeys(map(str, paths))]
     lab, load, lines = way.program, run.plan.load, list[str]()
     if own:

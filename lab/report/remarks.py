@@ -9,9 +9,9 @@ from lab.model.wording import counted
 from lab.report.remedies import with_remedy
 
 
-def plan_line(found: Conclusion) -> str:
+def plan_line(conclusion: Conclusion) -> str:
     """Say what load the servers had, and how often."""
-    run = found.summary.run
+    run = conclusion.summary.run
     plan = run.plan
     said = counted(run.allotted, "block")
     each = "" if plan.load.requests is not None else f" of {plan.window:g} s"
@@ -47,7 +47,7 @@ def order(plan: Plan) -> str:
     return said
 
 
-def notes(found: Conclusion) -> list[str]:
+def notes(conclusion: Conclusion) -> list[str]:
     """Return the footnotes: the gates by number, then the others."""
-    gates = (f"[{number}] {with_remedy(gate)}" for number, gate in enumerate(found.gates, 1))
-    return [*gates, *map(with_remedy, found.notices)]
+    gates = (f"[{number}] {with_remedy(gate)}" for number, gate in enumerate(conclusion.gates, 1))
+    return [*gates, *map(with_remedy, conclusion.notices)]

@@ -236,7 +236,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "inert": None,
         "warm": None,
     },
-    Metric: dict.fromkeys({each.name for each in fields(Metric)} - {"title", "better", "exact"}),
+    Metric: dict.fromkeys({field.name for field in fields(Metric)} - {"title", "better", "exact"}),
     Row: {
         "name": "profile.name",
         "summary": "profile.summary",
@@ -315,18 +315,18 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
 
 def sources(kind: type) -> Mapping[str, Source]:
     """Return the fields that an object of *kind* has in JSON, and what each is written from."""
-    found = {**{each.name: each.name for each in fields(kind)}, **PROJECTION.get(kind, {})}
+    found = {**{field.name: field.name for field in fields(kind)}, **PROJECTION.get(kind, {})}
     return {name: source for name, source in found.items() if source is not None}
 
 
-def render(found: RunConclusion) -> str:
+def render(run_conclusion: RunConclusion) -> str:
     """Return a run's summary as JSON, that of several values as a list; it ends with a newline."""
-    return joined([document(each) for each in found.points])
+    return joined([document(point) for point in run_conclusion.points])
 
 
-def document(found: Conclusion) -> str:
+def document(conclusion: Conclusion) -> str:
     """Return the summary of one load as JSON; it ends with a newline."""
-    return to_json(SummaryDocument(found))
+    return to_json(SummaryDocument(conclusion))
 
 
 def joined(documents: Sequence[str]) -> str:

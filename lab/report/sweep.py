@@ -21,45 +21,49 @@ WHOLE = 3
 """Values up to which the report of each stands below; of more, each is asked for by itself."""
 
 
-def documents(found: RunConclusion) -> Iterator[Document]:
+def documents(run_conclusion: RunConclusion) -> Iterator[Document]:
     """Yield the report of a run; of one at several values that of all, and then each one's."""
-    if found.sweep is not None:
-        yield document(found.sweep)
-    yield from map(tables.document, found.points)
+    if run_conclusion.sweep is not None:
+        yield document(run_conclusion.sweep)
+    yield from map(tables.document, run_conclusion.points)
 
 
-def document(found: SweepConclusion) -> Document:
+def document(sweep: SweepConclusion) -> Document:
     """Return what is said of a sweep."""
-    run, plan = found.run, found.run.plan
-    asked = plan.workload.unsized if found.quantity == "size" else plan.workload.name
+    run, plan = sweep.run, sweep.run.plan
+    asked = plan.workload.unsized if sweep.quantity == "size" else plan.workload.name
     kept = "keep-alive offered" if plan.load.keepalive else "a connection for each request"
     context = (
         f"{counted(run.allotted, 'block')}, each with every profile at every value {order(plan)}; "
         f"windows of {plan.window:g} s; {kept}; generator: {run.generator}"
     )
-    measured = (_measured(found, metric) for metric in found.measured)
-    changes = (_changes(found, metric) for metric in found.metrics)
-    growth = () if found.counted is None else (_served(found), *_growths(found))
+    measured = (_measured(sweep, metric) for metric in sweep.measured)
+    changes = (_changes(sweep, metric) for metric in sweep.metrics)
+    growth = () if sweep.counted is None else (_served(sweep), *_growths(sweep))
     return Document(
-        title=f"{asked}: {found.quantity} {_span(found.values)}",
-        context=(context, *network_lines(found.network), *machine_lines(found.machine)),
-        banners=tuple(printable(_banners(found))),
-        tables=(*_thresholds(found), *with_content((*measured, *growth, *changes))),
-        notes=tuple(printable(_notes(found))),
+        title=f"{asked}: {sweep.quantity} {_span(sweep.values)}",
+        context=(
+            context,
+            *network_lines(sweep.network),
+            *machine_lines(sweep.machine),
+        ),
+        banners=tuple(printable(_banners(sweep))),
+        tables=(*_thresholds(sweep), *with_content((*measured, *growth, *changes))),
+        notes=tuple(printable(_notes(sweep))),
         legend=(
             "Medians over the trials that count; -: not known, or withheld for a reason above.",
             "1.42x [1.31, 1.55]: mean ratio within a block, and its 95% interval; ~: it may be 1.",
         ),
         footer=footer(run),
-        headline=sentence(found),
+        headline=sentence(sweep),
     )
 
 
-def _thresholds(found: SweepConclusion) -> Iterator[Table]:
+def _thresholds(sweep: SweepConclusion) -> Iterator[Table]:
     """Yield what is said at each value to each limit of `--fail-if`, if there are any."""
-    rows = tuple((Cell(at), *judgement_cells(each)) for at, each in found.judgements)
+    rows = tuple((Cell(at), *judgement_cells(judgement)) for at, judgement in sweep.judgements)
     if rows:
-        yield Table("Thresholds", texts((found.quantity, "fail if", "", "why")), rows)
+        yield Table("Thresholds", texts((sweep.quantity, "fail if", "", "why")), rows)
 
 
 def _span(values: Sequence[str]) -> str:
@@ -67,122 +71,125 @@ def _span(values: Sequence[str]) -> str:
     return f"{values[0]} to {values[-1]}, {counted(len(values), 'value')}"
 
 
-def sentence(found: SweepConclusion) -> str:
+def sentence(sweep: SweepConclusion) -> str:
     """Say at which values each profile differs from the first, and whether the noise allows it."""
-    return f"{_on_one_core(found)}{'; '.join(differing(found))}{_by(found)}; {_noise_check(found)}."
+    return f"{_on_one_core(sweep)}{'; '.join(differing(sweep))}{_by(sweep)}; {_noise_check(sweep)}."
 
 
-def first(found: SweepConclusion) -> str:
+def first(sweep: SweepConclusion) -> str:
     """Return what differs most, or what the run cannot tell, as a sentence by itself."""
-    told = next(differing(found)) if found.most is None else _told(found, found.most)
-    return f"{_on_one_core(found)}{told}{_by(found)}."
+    told = next(differing(sweep)) if sweep.most is None else _told(sweep, sweep.most)
+    return f"{_on_one_core(sweep)}{told}{_by(sweep)}."
 
 
-def differing(found: SweepConclusion) -> Iterator[str]:
+def differing(sweep: SweepConclusion) -> Iterator[str]:
     """Yield who differs, from what and at which values; or that nobody does."""
-    name, start = found.quantity, found.values[0]
-    if not found.compared:
+    name, start = sweep.quantity, sweep.values[0]
+    if not sweep.compared:
         yield "Nothing can be compared"
         return
-    yield from (_told(found, each) for each in found.gains)
-    if found.level:
-        yield f"{', '.join(found.level)}: no value differs measurably from {name} {start}"
-    yield from (_told(found, each) for each in found.differences)
-    if not (found.gains or found.level or found.differences):
-        yield f"No profile differs measurably from {found.profiles[0]}"
+    yield from (_told(sweep, gain) for gain in sweep.gains)
+    if sweep.level:
+        yield f"{', '.join(sweep.level)}: no value differs measurably from {name} {start}"
+    yield from (_told(sweep, difference) for difference in sweep.differences)
+    if not (sweep.gains or sweep.level or sweep.differences):
+        yield f"No profile differs measurably from {sweep.profiles[0]}"
 
 
-def _by(found: SweepConclusion) -> str:
-    return f" by {METRICS[found.metric].title}"
+def _by(sweep: SweepConclusion) -> str:
+    return f" by {METRICS[sweep.metric].title}"
 
 
-def _on_one_core(found: SweepConclusion) -> str:
-    if not found.on_one_core:
+def _on_one_core(sweep: SweepConclusion) -> str:
+    if not sweep.on_one_core:
         return ""
-    return f"With one server core this does not show what more {found.quantity} do on several. "
+    return f"With one server core this does not show what more {sweep.quantity} do on several. "
 
 
-def _noise_check(found: SweepConclusion) -> str:
+def _noise_check(sweep: SweepConclusion) -> str:
     """Say at how many values the reference's second run was like its first."""
-    if not found.checked:
+    if not sweep.checked:
         return "the noise check could not be made at any value"
-    said = f"noise check passed at {found.passed} of {counted(found.checked, 'value')}"
-    left = len(found.values) - found.checked
+    said = f"noise check passed at {sweep.passed} of {counted(sweep.checked, 'value')}"
+    left = len(sweep.values) - sweep.checked
     return f"{said}, and could not be made at {left}" if left else said
 
 
-def _told(found: SweepConclusion, each: Differs) -> str:
+def _told(sweep: SweepConclusion, differs: Differs) -> str:
     """Say where a profile differs from its first value, or from the first profile."""
-    values, name = ", ".join(each.values), found.quantity
-    if each in found.gains:
-        where = f"{each.verdict.value} at {name} {values} than at {found.values[0]}"
+    values, name = ", ".join(differs.values), sweep.quantity
+    if differs in sweep.gains:
+        where = f"{differs.verdict.value} at {name} {values} than at {sweep.values[0]}"
     else:
-        everywhere = WHOLE < len(each.values) == len(found.values)
+        everywhere = WHOLE < len(differs.values) == len(sweep.values)
         at = f"every value of {name}" if everywhere else f"{name} {values}"
-        where = f"{each.verdict.value} than {found.profiles[0]} at {at}"
-    return f"{each.profile} is {where} ({_most(each)})"
+        where = f"{differs.verdict.value} than {sweep.profiles[0]} at {at}"
+    return f"{differs.profile} is {where} ({_most(differs)})"
 
 
 def _most(differs: Differs) -> str:
     return f"most at {differs.most_at}: {bounded(differs.most)}"
 
 
-def _growths(found: SweepConclusion) -> Iterator[Table]:
+def _growths(sweep: SweepConclusion) -> Iterator[Table]:
     """Yield tables of what each value changed, against the first one."""
-    for metric, columns in found.growths.items():
+    for metric, columns in sweep.growths.items():
         rows = (
             (Cell(value), *map(ratio_cell, sides))
-            for value, *sides in zip(found.values[1:], *columns, strict=True)
+            for value, *sides in zip(sweep.values[1:], *columns, strict=True)
         )
-        against = f"{found.quantity} {found.values[0]}"
+        against = f"{sweep.quantity} {sweep.values[0]}"
         title = f"{METRICS[metric].title} against {against}, profile by profile"
-        yield Table(title, texts((found.quantity, *found.profiles)), tuple(rows))
+        yield Table(title, texts((sweep.quantity, *sweep.profiles)), tuple(rows))
 
 
-def _served(found: SweepConclusion) -> Table:
+def _served(sweep: SweepConclusion) -> Table:
     """Return what the probes counted: more than the value, since masters and routers are in it."""
     rows = []
-    for value, seen in zip(found.values, found.served, strict=True):
+    for value, seen in zip(sweep.values, sweep.served, strict=True):
         cells = (NOTHING if each is None else Cell(f"{each:g}") for each in seen)
         rows.append((Cell(value), *cells))
-    first = Column(found.quantity, number=False)
-    title = f"{found.counted} of each server as counted, masters and proxies among them"
-    return Table(title.capitalize(), (first, *map(Column, found.profiles)), tuple(rows))
+    first = Column(sweep.quantity, number=False)
+    title = f"{sweep.counted} of each server as counted, masters and proxies among them"
+    return Table(title.capitalize(), (first, *map(Column, sweep.profiles)), tuple(rows))
 
 
-def _measured(found: SweepConclusion, metric: str) -> Table:
+def _measured(sweep: SweepConclusion, metric: str) -> Table:
     rows = []
-    for value, summary in zip(found.values, found.summaries, strict=True):
+    for value, summary in zip(sweep.values, sweep.summaries, strict=True):
         of = {row.profile.name: row for row in summary.rows}
-        cells = (value_cell(of[each], metric) if each in of else NOTHING for each in found.profiles)
+        cells = (
+            value_cell(of[profile], metric) if profile in of else NOTHING
+            for profile in sweep.profiles
+        )
         rows.append((Cell(value), *cells))
     unit = METRICS[metric].beside
-    columns = (Column(name, unit) for name in found.profiles)
-    first = Column(found.quantity, number=False)
+    columns = (Column(name, unit) for name in sweep.profiles)
+    first = Column(sweep.quantity, number=False)
     return Table(METRICS[metric].title, (first, *columns), tuple(rows))
 
 
-def _changes(found: SweepConclusion, metric: str) -> Table:
-    names = [step.profile for step in found.summaries[0].steps]
+def _changes(sweep: SweepConclusion, metric: str) -> Table:
+    names = [step.profile for step in sweep.summaries[0].steps]
     rows = []
-    for value, summary in zip(found.values, found.summaries, strict=True):
+    for value, summary in zip(sweep.values, sweep.summaries, strict=True):
         sides = {step.profile: step.baseline.get(metric) for step in summary.steps}
         cells = (ratio_cell(sides.get(name)) for name in names)
         rows.append((Cell(value), *cells))
-    title = f"{METRICS[metric].title} against {found.profiles[0]}, value by value"
-    return Table(title, texts((found.quantity, *names)), tuple(rows))
+    title = f"{METRICS[metric].title} against {sweep.profiles[0]}, value by value"
+    return Table(title, texts((sweep.quantity, *names)), tuple(rows))
 
 
-def _banners(found: SweepConclusion) -> Iterator[str]:
+def _banners(sweep: SweepConclusion) -> Iterator[str]:
     """Yield each kind of warning once, with the values where it stands and the words of one."""
-    yield from map(told, found.warnings)
-    for values, text in by_kind(found.warned):
-        yield f"{found.quantity} {', '.join(values)}{example(values)}: {text}"
+    yield from map(told, sweep.warnings)
+    for values, text in by_kind(sweep.warned):
+        yield f"{sweep.quantity} {', '.join(values)}{example(values)}: {text}"
 
 
-def _notes(found: SweepConclusion) -> Iterator[str]:
-    yield from map(with_remedy, found.notices)
-    if left := found.profiles[MOST_LINES:]:
+def _notes(sweep: SweepConclusion) -> Iterator[str]:
+    yield from map(with_remedy, sweep.notices)
+    if left := sweep.profiles[MOST_LINES:]:
         yield f"Not in the chart, which has room for {MOST_LINES} lines: {', '.join(left)}."
-    if len(found.values) > WHOLE:
-        yield f"What is said at one value: `lab report {found.run.name} --at {found.values[0]}`."
+    if len(sweep.values) > WHOLE:
+        yield f"What is said at one value: `lab report {sweep.run.name} --at {sweep.values[0]}`."

@@ -40,36 +40,40 @@ def number(value: float | None) -> Cell:
     return NOTHING if value is None else Cell(figure(value))
 
 
-def document(found: Conclusion) -> Document:
+def document(conclusion: Conclusion) -> Document:
     """Return what the report of one load says."""
-    summary, run = found.summary, found.summary.run
-    tables = [judgement_table(found.judgements)] if found.judgements else []
-    tables.append(_measurements(found))
+    summary, run = conclusion.summary, conclusion.summary.run
+    tables = [judgement_table(conclusion.judgements)] if conclusion.judgements else []
+    tables.append(_measurements(conclusion))
     if requests := columns.asked(summary):
         tables.append(_parts(summary, requests))
-    if found.limits:
-        tables.append(_limits(found.limits))
-    tables.append(_changes(found))
+    if conclusion.limits:
+        tables.append(_limits(conclusion.limits))
+    tables.append(_changes(conclusion))
     # A run of two profiles would say the same twice.
     if any(step.before != run.plan.profiles[0].name for step in summary.steps):
-        tables.append(_against_baseline(found))
+        tables.append(_against_baseline(conclusion))
     if summary.shares:
         tables.append(_shares(summary.shares))
     return Document(
         title=title(run.plan),
-        context=(plan_line(found), *network_lines(found.network), *machine_lines(found.machine)),
-        banners=tuple(printable(map(told, found.warnings))),
+        context=(
+            plan_line(conclusion),
+            *network_lines(conclusion.network),
+            *machine_lines(conclusion.machine),
+        ),
+        banners=tuple(printable(map(told, conclusion.warnings))),
         tables=with_content(tables),
-        notes=tuple(printable(notes(found))),
-        legend=legend(found),
+        notes=tuple(printable(notes(conclusion))),
+        legend=legend(conclusion),
         footer=footer(run),
-        headline=headline.sentence(found),
+        headline=headline.sentence(conclusion),
     )
 
 
 def with_content(tables: Iterable[Table]) -> tuple[Table, ...]:
     """Return *tables* but for those that know nothing of any row."""
-    return tuple(each for each in tables if any(c != NOTHING for r in each.rows for c in r[1:]))
+    return tuple(table for table in tables if any(c != NOTHING for r in table.rows for c in r[1:]))
 
 
 def footer(run: Run) -> tuple[str, ...]:
@@ -83,14 +87,14 @@ def title(plan: Plan) -> str:
     return ", ".join((asked, *(f"{name} {value}" for name, value in plan.arms[0].at.items())))
 
 
-def _measurements(found: Conclusion) -> Table:
-    summary = found.summary
+def _measurements(conclusion: Conclusion) -> Table:
+    summary = conclusion.summary
     counted = summary.run.plan.load.requests is not None
     names = columns.measured(summary)
     heads = [Column(*METRICS[name].column) for name in names]
     if counted:
         heads[1:1] = [Column("all requests", "s"), Column("slowest", "s")]
-    numbered = {fired.gate: number for number, fired in enumerate(found.gates, 1)}
+    numbered = {fired.gate: number for number, fired in enumerate(conclusion.gates, 1)}
     rows = []
     for row in summary.rows:
         cells = [value_cell(row, name) for name in names]
@@ -110,11 +114,11 @@ def _parts(summary: Summary, requests: Sequence[RequestRow]) -> Table:
     profiles = [row.profile.name for row in summary.rows]
     rows = [
         (
-            Cell(each.request),
-            Cell(share(each.share)),
-            *(_part(each.parts.get(name)) for name in profiles),
+            Cell(request.request),
+            Cell(share(request.share)),
+            *(_part(request.parts.get(name)) for name in profiles),
         )
-        for each in requests
+        for request in requests
     ]
     number = len(summary.run.plan.workload.requests)
     some = f" ({len(rows)} of {number})" if len(rows) < number else ""
@@ -149,27 +153,27 @@ def _validity(row: Row, numbered: Mapping[Gate, int]) -> Cell:
     return Cell(text, Meaning.WARNING if reasons else Meaning.PLAIN)
 
 
-def _limits(found: Sequence[Limit]) -> Table:
+def _limits(limits: Sequence[Limit]) -> Table:
     """Put the causes of a ladder in a few lines: profiles that share one share its line."""
     rows = []
-    for limit in found:
-        each = limit.example
+    for limit in limits:
+        diagnosis = limit.example
         evidence, counter = "", ""
-        if each is not None:
-            whose = f"{each.profile}: " if len(limit.members) > 1 else ""
-            evidence, counter = f"{whose}{each.cause.evidence}", tested(each)
-        meaning = Meaning.PLAIN if limit.first and each is not None else Meaning.MUTED
+        if diagnosis is not None:
+            whose = f"{diagnosis.profile}: " if len(limit.members) > 1 else ""
+            evidence, counter = f"{whose}{diagnosis.cause.evidence}", tested(diagnosis)
+        meaning = Meaning.PLAIN if limit.first and diagnosis is not None else Meaning.MUTED
         cells = (profiles_of(limit), trials_of(limit), evidence, counter)
         rows.append((Cell(said(limit), meaning), *map(Cell, cells)))
     heads = texts(("cause", "profiles", "trials", "evidence", "counter-run"))
     return Table("Limited by", heads, tuple(rows), Topic.LIMITS)
 
 
-def _changes(found: Conclusion) -> Table:
+def _changes(conclusion: Conclusion) -> Table:
     """Put each step under the profile that it changes, as in its ladder; else name that one."""
-    summary, names = found.summary, columns.compared(found.summary)
+    summary, names = conclusion.summary, columns.compared(conclusion.summary)
     name = Cell(f"{summary.run.plan.reference}, twice", Meaning.MUTED)
-    noise = (_noise(found, each) for each in names)
+    noise = (_noise(conclusion, name) for name in names)
     rows = [(name, *noise, _blocks(summary.aa, names))]
     above = summary.run.plan.profiles[0].name
     for step in summary.steps:
@@ -191,16 +195,16 @@ def _marked(name: str, *, another: bool) -> str:
     return f"{name} ({headline.ANOTHER})" if another else name
 
 
-def _against_baseline(found: Conclusion) -> Table:
-    names = columns.compared(found.summary)
+def _against_baseline(conclusion: Conclusion) -> Table:
+    names = columns.compared(conclusion.summary)
     rows = [
         (
             Cell(_marked(step.profile, another=step.other_than_baseline)),
             *_ratios(step.baseline, names),
         )
-        for step in found.summary.steps
+        for step in conclusion.summary.steps
     ]
-    title = f"All steps together, against {found.baseline}"
+    title = f"All steps together, against {conclusion.baseline}"
     return _ratio_table(title, rows, names)
 
 
@@ -233,18 +237,18 @@ def _ratios(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> tupl
 def _blocks(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> Cell:
     """Return n, or one for each metric where they differ."""
     known = (comparisons[name] for name in names if name in comparisons)
-    found = (each.ratio or each.between for each in known)
+    found = (comparison.ratio or comparison.between for comparison in known)
     counts = dict.fromkeys(str(each.n) for each in found if each is not None)
     return Cell(", ".join(counts) or UNKNOWN, Meaning.MUTED)
 
 
-def _noise(found: Conclusion, metric: str) -> Cell:
+def _noise(conclusion: Conclusion, metric: str) -> Cell:
     """Show the reference against itself: nothing was changed, so its width is the noise."""
-    seen = found.summary.aa[metric].ratio
-    if seen is None:
+    estimate = conclusion.summary.aa[metric].ratio
+    if estimate is None:
         return NOTHING
-    wide = Meaning.WARNING if metric in found.noisy else Meaning.MUTED
-    return Cell(f"{ratio(seen)} noise {share(found.summary.noise[metric])}", wide)
+    wide = Meaning.WARNING if metric in conclusion.noisy else Meaning.MUTED
+    return Cell(f"{ratio(estimate)} noise {share(conclusion.summary.noise[metric])}", wide)
 
 
 def ratio_cell(comparison: Comparison | None) -> Cell:

@@ -56,9 +56,9 @@ def show_document(content: Document, console: Console) -> None:
         console.file.write(render_document(content, columns(console)))
 
 
-def render(found: Conclusion, width: int = PIPED_WIDTH) -> str:
+def render(conclusion: Conclusion, width: int = PIPED_WIDTH) -> str:
     """Return the report as plain text of *width* columns, without spaces at the ends of lines."""
-    return render_document(document(found), width)
+    return render_document(document(conclusion), width)
 
 
 def render_document(content: Document, width: int = PIPED_WIDTH) -> str:

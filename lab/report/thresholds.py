@@ -19,12 +19,15 @@ from lab.model.metric import METRICS
 from lab.model.numbers import percent
 
 
-def lines(found: RunConclusion) -> tuple[str, ...]:
+def lines(run_conclusion: RunConclusion) -> tuple[str, ...]:
     """Return a line for each threshold, of several values with the value."""
-    if found.sweep is None:
-        return tuple(map(judgement_line, found.judgements))
-    name = found.sweep.quantity
-    return tuple(f"{name} {at}: {judgement_line(each)}" for at, each in found.sweep.judgements)
+    if run_conclusion.sweep is None:
+        return tuple(map(judgement_line, run_conclusion.judgements))
+    name = run_conclusion.sweep.quantity
+    return tuple(
+        f"{name} {at}: {judgement_line(judgement)}"
+        for at, judgement in run_conclusion.sweep.judgements
+    )
 
 
 def judgement_line(judgement: Judgement) -> str:
@@ -47,7 +50,7 @@ def why(judgement: Judgement) -> str:
         case CountReading() as seen:
             return _counted(threshold, judgement.outcome, seen)
         case few:
-            return "; ".join(_too_few(METRICS[threshold.metric].title, each) for each in few)
+            return "; ".join(_too_few(METRICS[threshold.metric].title, too_few) for too_few in few)
 
 
 def figures(ratio: Estimate) -> str:
@@ -55,37 +58,38 @@ def figures(ratio: Estimate) -> str:
     return f"{ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}]"
 
 
-def _reach(threshold: Threshold, seen: RatioReading) -> str:
+def _reach(threshold: Threshold, reading: RatioReading) -> str:
     """Say where the interval lies, and what it could not have seen."""
     limit = f"{threshold.limit:g}"
     said = {
         Reach.BEYOND: f"the whole interval lies beyond {limit}",
-        Reach.NOISE: f"beyond {limit}, and within the {seen.floor:.1%} by which this machine's "
+        Reach.NOISE: f"beyond {limit}, and within the {reading.floor:.1%} by which this machine's "
         "noise moves two identical servers apart",
         Reach.HOLDS: f"the interval holds {limit}",
-        Reach.SHORT: f"the interval ends {seen.margin:.1%} from {limit}",
-    }[seen.reach]
-    if seen.unseen is not None:
+        Reach.SHORT: f"the interval ends {reading.margin:.1%} from {limit}",
+    }[reading.reach]
+    if reading.unseen is not None:
         side = "below" if threshold.above else "above"
-        said += f". A true ratio {side} {seen.unseen:.3g} would mostly pass unseen"
+        said += f". A true ratio {side} {reading.unseen:.3g} would mostly pass unseen"
     return said
 
 
-def _counted(threshold: Threshold, outcome: ThresholdOutcome, seen: CountReading) -> str:
+def _counted(threshold: Threshold, outcome: ThresholdOutcome, reading: CountReading) -> str:
     title, name = METRICS[threshold.metric].title, threshold.profile
     if outcome is ThresholdOutcome.UNJUDGED:
-        return f"{seen.missing} of {seen.read + seen.missing} trials of {name} have no {title}"
+        trials = reading.read + reading.missing
+        return f"{reading.missing} of {trials} trials of {name} have no {title}"
     most = "" if outcome is ThresholdOutcome.FAILED else "at most "
     of = "one of " if outcome is ThresholdOutcome.FAILED else ""
-    return f"{title}: {most}{seen.largest:,.0f} in {of}{seen.read} trials of {name}"
+    return f"{title}: {most}{reading.largest:,.0f} in {of}{reading.read} trials of {name}"
 
 
-def _too_few(title: str, found: TooFew) -> str:
+def _too_few(title: str, too_few: TooFew) -> str:
     """Say which gates leave less than two blocks with a value of both profiles."""
     parts = []
-    for each in found.profiles:
-        gates = "; ".join(f"{gate}: {reason}" for gate, reason in each.gates.items())
-        text = f"{each.profile} has {title} in {each.trials}/{each.total} trials"
+    for profile in too_few.profiles:
+        gates = "; ".join(f"{gate}: {reason}" for gate, reason in profile.gates.items())
+        text = f"{profile.profile} has {title} in {profile.trials}/{profile.total} trials"
         parts.append(text + (f" ({gates})" if gates else ""))
-    where = "" if found.run is None else f"in {found.run} "
+    where = "" if too_few.run is None else f"in {too_few.run} "
     return f"{where}{' and '.join(parts)}; two blocks with both are needed"

@@ -30,9 +30,9 @@ SAYING = {
 """By metric, in the order of the table."""
 
 
-def sentence(found: RunConclusion, metric: str) -> str:
+def sentence(run_conclusion: RunConclusion, metric: str) -> str:
     """Say how the new version compares by *metric*, in one sentence."""
-    (summary,) = found.summaries
+    (summary,) = run_conclusion.summaries
     old, new = (profile.name for profile in summary.run.plan.profiles)
     comparison = summary.compare(metric, new, old)
     if comparison.ratio is None and comparison.between is None:
@@ -57,26 +57,30 @@ def _verbatim(lines: Iterable[str]) -> str:
 
 
 def as_markdown(
-    found: RunConclusion, answer: str, differs: Sequence[str], limits: Sequence[str], end: str
+    run_conclusion: RunConclusion,
+    answer: str,
+    differs: Sequence[str],
+    limits: Sequence[str],
+    end: str,
 ) -> str:
     """
     Return the result as Markdown.
 
     Args:
-        found: What the run comes to.
+        run_conclusion: What the run comes to.
         answer: The first sentence.
         differs: In what the two differ, in lines.
         limits: What the run says to each limit.
         end: What the exit status means.
     """
-    (point,) = found.points
+    (point,) = run_conclusion.points
     summary, failed = point.summary, [*_failed(point)]
     old, new = summary.run.plan.profiles
-    sides = [summary.row(each.name) for each in (old, new)]
+    sides = [summary.row(profile.name) for profile in (old, new)]
     rows = tuple(
         (
             Cell(", ".join(filter(None, METRICS[name].column))),
-            *(Cell(quantity(name, each.values.get(name))) for each in sides),
+            *(Cell(quantity(name, side.values.get(name))) for side in sides),
             ratio_cell(summary.compare(name, new.name, old.name)),
         )
         for name in SAYING
@@ -96,10 +100,10 @@ def as_markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def _failed(found: Conclusion) -> Iterator[str]:
+def _failed(conclusion: Conclusion) -> Iterator[str]:
     """Yield that a version failed, and what trials do not count, with why."""
-    yield from (told(each) for each in found.warnings if type(each) in REASONS)
-    lost = opening.uncounted(found)
+    yield from (told(warning) for warning in conclusion.warnings if type(warning) in REASONS)
+    lost = opening.uncounted(conclusion)
     for name, why in () if lost is None else lost.rows:
         yield f"{name.text}: {why.text}"
 

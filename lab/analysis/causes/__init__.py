@@ -46,5 +46,5 @@ HYPOTHESES = (
 )
 """In the order in which they are asked for: see `lab.analysis.diagnose`."""
 
-CAUSES = tuple(dict.fromkeys(each.name for each in HYPOTHESES))
+CAUSES = tuple(dict.fromkeys(hypothesis.name for hypothesis in HYPOTHESES))
 """Names of causes, in that order."""

@@ -24,12 +24,13 @@ from lab.model.measurement import Trial
 __all__ = ["BUSY", "GATES", "LATE", "TIME_BASED", "judge"]
 
 _SUBJECTS = [
-    importlib.import_module(f"{__name__}.{each.name}") for each in pkgutil.iter_modules(__path__)
+    importlib.import_module(f"{__name__}.{module.name}")
+    for module in pkgutil.iter_modules(__path__)
 ]
 
 GATES: tuple[Gate, ...] = tuple(
     sorted(
-        {each for file in _SUBJECTS for each in vars(file).values() if isinstance(each, Gate)},
+        {var for file in _SUBJECTS for var in vars(file).values() if isinstance(var, Gate)},
         key=lambda gate: gate.place,
     )
 )
@@ -51,7 +52,7 @@ def judge(
     """
     fired: dict[Gate, Finding] = {}
     for gate in GATES if trial.windows else NOT_MEASURED:
-        found = gate.looks(trial, Beside(fired, swept or {}))
-        if found is not None:
-            fired[gate] = found
+        finding = gate.looks(trial, Beside(fired, swept or {}))
+        if finding is not None:
+            fired[gate] = finding
     return tuple(fired.values())

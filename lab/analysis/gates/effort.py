@@ -154,7 +154,10 @@ def idle_server(trial: Trial, beside: Beside) -> Finding | None:
     reply or two and spent the rest of its time on nothing that a reply explains, client and server
     waited for each other, and the figure is the number of connections: nothing counts.
     """
-    if any(found.withholds != frozenset() or found.gate.outside for found in beside.fired.values()):
+    if any(
+        finding.withholds != frozenset() or finding.gate.outside
+        for finding in beside.fired.values()
+    ):
         return None
     used, load = common.server_used(trial), trial.slot.arm.load
     if used is None or load.requests is not None or load.rate is not None:

@@ -149,10 +149,10 @@ ERRORS = Gate(
 def _with_sample(trial: Trial, kind: str) -> str:
     """Return a class of errors, with what the first such reply was if one was kept."""
     samples = (window.sample for window in trial.windows)
-    wanted = {each.expect.status for each in trial.slot.arm.workload.asks}
+    wanted = {ask.expect.status for ask in trial.slot.arm.workload.asks}
     other = f"than {wanted.pop()}" if len(wanted) == 1 else "than wanted"
     named = f"with another status {other}" if kind == "status" else kind
-    return next((each for each in samples if each.startswith(f"{kind}: ")), named)
+    return next((sample for sample in samples if sample.startswith(f"{kind}: ")), named)
 
 
 def never_kept(trial: Trial) -> bool:

@@ -57,7 +57,7 @@ class Spent:
 
 def spent(summary: Summary) -> tuple[Spent, ...]:
     """Return the means over each profile's trials; means, because only they add up."""
-    run, found = summary.run, []
+    run, spents = summary.run, []
     for profile in run.plan.profiles:
         trials = [
             _parts(trial, _cores(run, trial)) for trial in run.trials if trial.is_own(profile.name)
@@ -66,13 +66,13 @@ def spent(summary: Summary) -> tuple[Spent, ...]:
         if whole:
             named = [name for name in PARTS if all(name in parts for parts in whole)]
             means = {name: statistics.fmean(parts[name] for parts in whole) for name in named}
-            found.append(Spent(profile.name, means))
-    return tuple(found)
+            spents.append(Spent(profile.name, means))
+    return tuple(spents)
 
 
-def draw(found: Conclusion) -> Picture | None:
+def draw(conclusion: Conclusion) -> Picture | None:
     """Return the figure; None where no trial has its server's CPU."""
-    rows, notes = spent(found.summary), caveats(found)
+    rows, notes = spent(conclusion.summary), caveats(conclusion)
     if not rows:
         return None
     shown = {name for row in rows for name in row.parts}

@@ -81,29 +81,29 @@ class _Row:
     """Of the reference against itself."""
 
 
-def draw(found: Conclusion) -> Picture | None:
+def draw(conclusion: Conclusion) -> Picture | None:
     """Return the figure of the metric that judges the run; None where nothing can be compared."""
-    names = panels(found.summary)
+    names = panels(conclusion.summary)
     if not names:
         return None
-    return draw_metric(found, found.metric if found.metric in names else names[0])
+    return draw_metric(conclusion, conclusion.metric if conclusion.metric in names else names[0])
 
 
-def draw_metric(found: Conclusion, name: str) -> Picture:
+def draw_metric(conclusion: Conclusion, name: str) -> Picture:
     """Return the figure of one of the run's panels."""
-    rows, notes = _rows(found.summary, name), caveats(found)
-    entries = _key(rows, found, name)
+    rows, notes = _rows(conclusion.summary, name), caveats(conclusion)
+    entries = _key(rows, conclusion, name)
     top, bottom = head_height(entries), BELOW + foot_height(notes)
     canvas = paper(top + ROW * len(rows) + bottom)
     wide = max(max(LETTER * len(r.label), SMALL_LETTER * len(r.below)) for r in rows)
     labels = max(LABELS, wide + 0.12)
     across = 1 - (labels + RIGHT) / WIDTH
     axes = panel(canvas, labels / WIDTH, bottom, across, ROW * len(rows))
-    _panel(axes, name, rows, found.summary.floors.get(name, 0.0))
+    _panel(axes, name, rows, conclusion.summary.floors.get(name, 0.0))
     title = f"{METRICS[name].title}: what each step changed"
     head(canvas, title, entries)
     foot(canvas, notes)
-    return Picture("What each step changed", _describe(found, name, notes), canvas, notes)
+    return Picture("What each step changed", _describe(conclusion, name, notes), canvas, notes)
 
 
 def draw_ratio(
@@ -112,16 +112,16 @@ def draw_ratio(
     """Draw a ratio and its interval; a bound hollow, with dots to where the true one may lie."""
     if comparison is None or comparison.ratio is None:
         return
-    found, may_be = comparison.ratio, comparison.may_be
+    estimate, may_be = comparison.ratio, comparison.may_be
     style: dict[str, Any] = {"color": COLOURS[comparison.verdict], "zorder": 2 + filled}
     width = 1.6 if filled else 0.8
-    span = [found.low, found.high]
+    span = [estimate.low, estimate.high]
     axes.plot(span, [place] * 2, linewidth=width, solid_capstyle="butt", **style)
     for side, end in zip((MayBe.SMALLER, MayBe.LARGER), axes.get_xlim(), strict=True):
         if may_be in (side, MayBe.EITHER):
-            axes.plot([found.value, end], [place] * 2, linewidth=0.9, linestyle=":", **style)
+            axes.plot([estimate.value, end], [place] * 2, linewidth=0.9, linestyle=":", **style)
     dot = _dot(shape if may_be is None else BOUNDS[may_be], filled=filled and may_be is None)
-    axes.plot([found.value], [place], **dot, **style)
+    axes.plot([estimate.value], [place], **dot, **style)
 
 
 def _rows(summary: Summary, name: str) -> list[_Row]:
@@ -154,7 +154,9 @@ def _below(step: Rung, above: str) -> str:
 
 
 def _panel(axes: Axes, name: str, rows: Sequence[_Row], floor: float) -> None:
-    low, high = _range(each for row in rows for each in (row.step, row.baseline) if each)
+    low, high = _range(
+        comparison for row in rows for comparison in (row.step, row.baseline) if comparison
+    )
     axes.set_xscale("log")
     axes.set_xlim(low, high)
     axes.set_ylim(len(rows) - 0.5, -0.5)
@@ -214,10 +216,10 @@ def _words(comparison: Comparison | None, noise: float | None) -> tuple[str, str
 
 def _range(comparisons: Iterable[Comparison]) -> tuple[float, float]:
     """Return an axis that holds every ratio, and all of its interval unless that is very wide."""
-    found = [each.ratio for each in comparisons if each.ratio is not None]
-    values = [each.value for each in found]
-    low = max(min(each.low for each in found), min(values) / 2, 1e-3)
-    high = min(max(each.high for each in found), max(values) * 2, 1e3)
+    estimates = [comparison.ratio for comparison in comparisons if comparison.ratio is not None]
+    values = [estimate.value for estimate in estimates]
+    low = max(min(estimate.low for estimate in estimates), min(values) / 2, 1e-3)
+    high = min(max(estimate.high for estimate in estimates), max(values) * 2, 1e3)
     low, high = min(low, 0.9), max(high, 1.11)
     pad = (high / low) ** 0.06
     return low / pad, high * pad
@@ -236,17 +238,22 @@ def _ticks(low: float, high: float) -> list[float]:
     return sorted(found)
 
 
-def _key(rows: Sequence[_Row], found: Conclusion, name: str) -> list[Artist]:
+def _key(rows: Sequence[_Row], conclusion: Conclusion, name: str) -> list[Artist]:
     """Explain the marks that are there."""
     entries: list[Artist] = []
-    shown = [each for row in rows for each in (row.step, row.baseline) if each and each.ratio]
+    shown = [
+        comparison
+        for row in rows
+        for comparison in (row.step, row.baseline)
+        if comparison and comparison.ratio
+    ]
     if any(row.step and row.step.ratio for row in rows[1:]):
         dot = _dot(SAME, filled=True) | {"linestyle": "-", "linewidth": 1.6}
         entries.append(mark("this step, with its interval", color=MUTED, **dot))
     if any(row.baseline and row.baseline.ratio for row in rows):
         dot = _dot(SAME, filled=False) | {"linestyle": "-", "linewidth": 0.8}
-        entries.append(mark(f"all steps, against {found.baseline}", color=MUTED, **dot))
-    failed = "too noisy here: " if name in found.noisy else ""
+        entries.append(mark(f"all steps, against {conclusion.baseline}", color=MUTED, **dot))
+    failed = "too noisy here: " if name in conclusion.noisy else ""
     entries.append(area(f"{failed}not told from noise", LIGHT["band"]))
     if any(row.step_differs or row.baseline_differs for row in rows):
         entries.append(mark(ANOTHER, color=MUTED, **_dot(OTHER, filled=True)))
@@ -255,24 +262,24 @@ def _key(rows: Sequence[_Row], found: Conclusion, name: str) -> list[Artist]:
         (MayBe.SMALLER, "at most: the load's limit"),
         (MayBe.EITHER, "both at the load's limit"),
     ):
-        if any(each.may_be is side for each in shown):
+        if any(comparison.may_be is side for comparison in shown):
             entries.append(mark(words, color=MUTED, **_dot(BOUNDS[side], filled=False)))
     return entries
 
 
-def _describe(found: Conclusion, name: str, notes: Sequence[str]) -> str:
+def _describe(conclusion: Conclusion, name: str, notes: Sequence[str]) -> str:
     parts = []
-    for step in found.summary.steps:
-        said = step.step.get(name) or step.baseline.get(name)
-        if said is not None and said.ratio:
+    for step in conclusion.summary.steps:
+        comparison = step.step.get(name) or step.baseline.get(name)
+        if comparison is not None and comparison.ratio:
             to, another = "", step.other_than_before
             if not step.step:
-                to, another = f" (to {found.baseline})", step.other_than_baseline
+                to, another = f" (to {conclusion.baseline})", step.other_than_baseline
             aside = f", {ANOTHER}" if another else ""
-            parts.append(f"{step.profile}{to} {bounded(said)} {said.said}{aside}")
+            parts.append(f"{step.profile}{to} {bounded(comparison)} {comparison.said}{aside}")
     what = (
         f"{METRICS[name].title} of each profile against the one that it is a step from, with "
-        f"{levels(found.levels)} intervals."
+        f"{levels(conclusion.levels)} intervals."
     )
     rest = f"{'; '.join(parts) or 'No step'}. The tables below hold all of it."
     return " ".join((what, *notes, rest))

@@ -84,13 +84,13 @@ def chosen(summary: Summary, found: Sequence[Curve]) -> tuple[Curve, ...]:
     return tuple(curve for curve in found if curve.profile in kept)
 
 
-def draw(found: Conclusion) -> Picture | None:
+def draw(conclusion: Conclusion) -> Picture | None:
     """Return the figure; None without replies."""
-    summary, notes = found.summary, caveats(found)
+    summary, notes = conclusion.summary, caveats(conclusion)
     lines = chosen(summary, curves(summary))
     if not lines:
         return None
-    names = [each.profile if each.counts else f"{each.profile} (does not count)" for each in lines]
+    names = [line.profile if line.counts else f"{line.profile} (does not count)" for line in lines]
     entries = [mark(name, **_style(number)) for number, name in enumerate(names)]
     bottom = BELOW + foot_height(notes)
     canvas = paper(head_height(entries) + HEIGHT + bottom)
@@ -136,14 +136,15 @@ def _curve(observations: Sequence[Observation], profile: str) -> Curve:
 def _weight(summary: Summary, step: Rung) -> tuple[bool, float]:
     """Return how much a step is worth a line: told apart first, then by its size."""
     told = [
-        abs(math.log(each.ratio.value))
+        abs(math.log(comparison.ratio.value))
         for name in ("throughput", "p99", "cpu")
-        if (each := step.step.get(name)) is not None
-        and each.ratio is not None
-        and each.verdict.differs
+        if (comparison := step.step.get(name)) is not None
+        and comparison.ratio is not None
+        and comparison.verdict.differs
     ]
     confirmed = any(
-        each.standing is Standing.CONFIRMED for each in summary.diagnoses.get(step.profile, ())
+        diagnosis.standing is Standing.CONFIRMED
+        for diagnosis in summary.diagnoses.get(step.profile, ())
     )
     return confirmed or bool(told), max(told, default=0.0)
 

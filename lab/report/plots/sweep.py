@@ -65,14 +65,14 @@ LEAST: Mapping[str, Any] = {**WITHHELD, "marker": "^", "markersize": 6.5}
 """How a median is drawn: one that counts, one that does not, and the least that it can be."""
 
 
-def draw(found: SweepConclusion) -> Picture | None:
+def draw(sweep: SweepConclusion) -> Picture | None:
     """Return the figure; None where nothing was measured."""
-    every = {metric: _read(found, metric) for metric in found.measured}
+    every = {metric: _read(sweep, metric) for metric in sweep.measured}
     read = {metric: lines for metric, lines in every.items() if any(map(any, lines.values()))}
     if not read:
         return None
-    entries, notes = _key(found, read), caveats_of_sweep(found)
-    columns = 1 if max(map(len, _drawn(found))) > MOST_LETTERS else 2
+    entries, notes = _key(sweep, read), caveats_of_sweep(sweep)
+    columns = 1 if max(map(len, _drawn(sweep))) > MOST_LETTERS else 2
     top, bottom = head_height(entries, columns), BELOW + foot_height(notes)
     canvas = paper(top + bottom + PANEL * len(read) + BETWEEN * (len(read) - 1))
     for number, (metric, lines) in enumerate(reversed(read.items())):
@@ -83,36 +83,42 @@ def draw(found: SweepConclusion) -> Picture | None:
             1 - (LEFT + RIGHT) / WIDTH,
             PANEL,
         )
-        _panel(axes, found, metric, lines)
+        _panel(axes, sweep, metric, lines)
         if number:
             axes.tick_params(axis="x", labelbottom=False)
         else:
-            unit = UNITS.get(found.quantity)
-            axes.set_xlabel(", ".join(filter(None, (found.quantity, unit))))
-    head(canvas, f"By {found.quantity}", entries, columns)
+            unit = UNITS.get(sweep.quantity)
+            axes.set_xlabel(", ".join(filter(None, (sweep.quantity, unit))))
+    head(canvas, f"By {sweep.quantity}", entries, columns)
     foot(canvas, notes)
-    return Picture(f"What {found.quantity} changed", _describe(found, read, notes), canvas, notes)
+    return Picture(
+        f"What {sweep.quantity} changed",
+        _describe(sweep, read, notes),
+        canvas,
+        notes,
+    )
 
 
 Lines = dict[str, list[SweepValue | None]]
 """Profile -> what was measured of it at each value."""
 
 
-def _read(found: SweepConclusion, metric: str) -> Lines:
+def _read(sweep: SweepConclusion, metric: str) -> Lines:
     return {
-        name: [reading(each, name, metric) for each in found.summaries] for name in _drawn(found)
+        name: [reading(summary, name, metric) for summary in sweep.summaries]
+        for name in _drawn(sweep)
     }
 
 
-def _panel(axes: Axes, found: SweepConclusion, metric: str, lines: Lines) -> None:
-    values = found.values
+def _panel(axes: Axes, sweep: SweepConclusion, metric: str, lines: Lines) -> None:
+    values = sweep.values
     places = order_of(values) or [float(number) for number in range(len(values))]
     _scale(axes, places)
     counted = METRICS[metric].exact
     axes.set_yscale("symlog" if counted else "log")
     for number, line in enumerate(lines.values()):
         _line(axes, places, _drawable(line, metric), number)
-    _shade(axes, places, [value in found.noisy for value in values])
+    _shade(axes, places, [value in sweep.noisy for value in values])
     axes.set_xticks(places, _apart(axes, places, values))
     axes.minorticks_off()
     axes.set_title(", ".join(filter(None, (METRICS[metric].title, METRICS[metric].beside))), pad=4)
@@ -166,14 +172,18 @@ def _apart(axes: Axes, places: Sequence[float], values: Sequence[str]) -> list[s
 
 def _drawable(line: Sequence[SweepValue | None], metric: str) -> list[SweepValue | None]:
     """Return *line* in the unit of its panel, without what a logarithmic axis cannot hold."""
-    metric_, found = METRICS[metric], list[SweepValue | None]()
-    for each in line:
-        if each is None or not (metric_.exact or each.median > 0):
-            found.append(None)
+    metric_, sweep_values = METRICS[metric], list[SweepValue | None]()
+    for sweep_value in line:
+        if sweep_value is None or not (metric_.exact or sweep_value.median > 0):
+            sweep_values.append(None)
             continue
-        trials = tuple(value * metric_.scale for value in each.trials)
-        found.append(SweepValue(each.median * metric_.scale, trials, each.counts, each.least))
-    return found
+        trials = tuple(value * metric_.scale for value in sweep_value.trials)
+        sweep_values.append(
+            SweepValue(
+                sweep_value.median * metric_.scale, trials, sweep_value.counts, sweep_value.least
+            )
+        )
+    return sweep_values
 
 
 def _line(
@@ -181,32 +191,36 @@ def _line(
 ) -> None:
     """Draw one profile's line."""
     colour = LIGHT[f"series{number + 1}"]
-    points = [(x, each) for x, each in zip(places, line, strict=True) if each is not None]
+    points = [
+        (x, sweep_value)
+        for x, sweep_value in zip(places, line, strict=True)
+        if sweep_value is not None
+    ]
     if not points:
         return
-    medians = [(x, each.median) for x, each in points]
+    medians = [(x, sweep_value.median) for x, sweep_value in points]
     axes.plot(*zip(*medians, strict=True), color=colour, linestyle=STYLES[number], linewidth=1.4)
-    dots = [(x, value) for x, each in points for value in each.trials]
+    dots = [(x, value) for x, sweep_value in points for value in sweep_value.trials]
     axes.plot(*zip(*dots, strict=True), ".", color=colour, markersize=3, alpha=0.35)
-    for x, each in points:
-        shape = LEAST if each.least else COUNTS if each.counts else WITHHELD
-        axes.plot(x, each.median, color=colour, **shape)
+    for x, sweep_value in points:
+        shape = LEAST if sweep_value.least else COUNTS if sweep_value.counts else WITHHELD
+        axes.plot(x, sweep_value.median, color=colour, **shape)
 
 
-def _key(found: SweepConclusion, read: dict[str, Lines]) -> list[Artist]:
+def _key(sweep: SweepConclusion, read: dict[str, Lines]) -> list[Artist]:
     """Explain the lines and the marks that are there."""
     entries: list[Artist] = [
         mark(name, color=LIGHT[f"series{number + 1}"], linestyle=STYLES[number], linewidth=1.8)
-        for number, name in enumerate(_drawn(found))
+        for number, name in enumerate(_drawn(sweep))
     ]
     shown = [e for lines in read.values() for line in lines.values() for e in line if e]
     dot: dict[str, Any] = {"color": MUTED, "linestyle": "none"}
-    if any(each.least for each in shown):
+    if any(sweep_value.least for sweep_value in shown):
         entries.append(mark("at least: the load was at its limit", **dot, **LEAST))
-    if not all(each.counts for each in shown):
+    if not all(sweep_value.counts for sweep_value in shown):
         entries.append(mark("does not count", **dot, **WITHHELD))
     entries.append(mark("a trial; large: their median", **dot, marker=".", markersize=3))
-    if found.noisy:
+    if sweep.noisy:
         entries.append(area("noise check not passed", LIGHT["band"]))
     return entries
 
@@ -222,9 +236,12 @@ def _limits(low: float, high: float) -> tuple[float, float]:
     return max(m for m in marks if m <= low), min(m for m in marks if m >= high)
 
 
-def _describe(found: SweepConclusion, read: dict[str, Lines], notes: Sequence[str]) -> str:
+def _describe(sweep: SweepConclusion, read: dict[str, Lines], notes: Sequence[str]) -> str:
     """Say the first, the middle and the last of each line."""
-    texts = [f"By {found.quantity}, from {found.values[0]} to {found.values[-1]}.", *notes]
+    texts = [
+        f"By {sweep.quantity}, from {sweep.values[0]} to {sweep.values[-1]}.",
+        *notes,
+    ]
     for metric, lines in read.items():
         texts += _told(metric, lines)
     return " ".join(texts)
@@ -232,14 +249,16 @@ def _describe(found: SweepConclusion, read: dict[str, Lines], notes: Sequence[st
 
 def _told(metric: str, lines: Lines) -> Iterator[str]:
     for name, line in lines.items():
-        counts = [each for each in line if each is not None and each.counts]
+        counts = [
+            sweep_value for sweep_value in line if sweep_value is not None and sweep_value.counts
+        ]
         if counts:
-            least = "at least " if any(each.least for each in counts) else ""
+            least = "at least " if any(count.least for count in counts) else ""
             first, last = (quantity(metric, counts[end].median) for end in (0, -1))
-            middle = quantity(metric, statistics.median(each.median for each in counts))
+            middle = quantity(metric, statistics.median(count.median for count in counts))
             title = METRICS[metric].title
             yield f"{name}, {title}: {least}{first} to {last}, median {middle}."
 
 
-def _drawn(found: SweepConclusion) -> tuple[str, ...]:
-    return found.profiles[:MOST_LINES]
+def _drawn(sweep: SweepConclusion) -> tuple[str, ...]:
+    return sweep.profiles[:MOST_LINES]

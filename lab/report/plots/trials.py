@@ -94,17 +94,17 @@ def shown(summary: Summary) -> tuple[DrawnTrial, ...]:
     )
 
 
-def draw(found: Conclusion) -> Picture | None:
+def draw(conclusion: Conclusion) -> Picture | None:
     """Return the figure; None without a metric to show."""
-    trials, notes = shown(found.summary), caveats(found)
-    wanted = changes_of(found.summary.run.plan.load)
-    names = [name for name in wanted if any(name in each.metrics for each in trials)]
+    trials, notes = shown(conclusion.summary), caveats(conclusion)
+    wanted = changes_of(conclusion.summary.run.plan.load)
+    names = [name for name in wanted if any(name in trial.metrics for trial in trials)]
     if not names:
         return None
     entries = [
         mark(MARKS[kind][-1], **_point(kind))
         for kind in MARKS
-        if any(each.kind == kind for each in trials)
+        if any(trial.kind == kind for trial in trials)
     ]
     below = BELOW + foot_height(notes)
     height = ABOVE + len(names) * PANEL + (len(names) - 1) * GAP + below
@@ -124,7 +124,9 @@ def _panel(axes: Axes, name: str, trials: Sequence[DrawnTrial], *, last: bool) -
     _blocks(axes, trials, named=last)
     axes.axhline(1, color=MUTED, linewidth=0.8, zorder=1)
     for kind in MARKS:
-        if places := [(each.number, ratio) for each, ratio in points if each.kind == kind]:
+        if places := [
+            (drawn_trial.number, ratio) for drawn_trial, ratio in points if drawn_trial.kind == kind
+        ]:
             _plot(axes, places, kind)
     reach = max((abs(math.log(ratio)) for _, ratio in points), default=0.0)
     reach = max(reach * 1.15, math.log(1.12))
@@ -144,13 +146,19 @@ def _panel(axes: Axes, name: str, trials: Sequence[DrawnTrial], *, last: bool) -
 def _name(axes: Axes, points: Sequence[tuple[DrawnTrial, float]], width: int) -> None:
     """Write the profile beside the trials farthest from their median, not one over another."""
     named: list[int] = []
-    for each, ratio in sorted(points, key=lambda point: -abs(math.log(point[1]))):
-        apart = all(abs(each.number - other) > width / 10 for other in named)
-        far = each.observation is not None and abs(math.log(ratio)) > FAR
+    for drawn_trial, ratio in sorted(points, key=lambda point: -abs(math.log(point[1]))):
+        apart = all(abs(drawn_trial.number - other) > width / 10 for other in named)
+        far = drawn_trial.observation is not None and abs(math.log(ratio)) > FAR
         if len(named) < NAMED and apart and far:
-            named.append(each.number)
-            side = -5 if each.number > 0.85 * width else 5
-            aside(axes, each.trial.slot.arm.name, (each.number, ratio), side, fontsize=SMALL)
+            named.append(drawn_trial.number)
+            side = -5 if drawn_trial.number > 0.85 * width else 5
+            aside(
+                axes,
+                drawn_trial.trial.slot.arm.name,
+                (drawn_trial.number, ratio),
+                side,
+                fontsize=SMALL,
+            )
 
 
 def _plot(axes: Axes, places: Sequence[tuple[float, float]], kind: str) -> None:
@@ -175,19 +183,22 @@ def _point(kind: str) -> dict[str, Any]:
 def _ratios(name: str, trials: Sequence[DrawnTrial]) -> list[tuple[DrawnTrial, float]]:
     """Return those with the metric, over their arm's median of the trials not made again."""
     values: dict[str, list[float]] = {}
-    having = [(each, each.metrics[name]) for each in trials if each.metrics.get(name, 0) > 0]
-    for each, value in having:
-        if each.observation is not None:
-            values.setdefault(each.trial.slot.arm.name, []).append(value)
+    having = [(trial, trial.metrics[name]) for trial in trials if trial.metrics.get(name, 0) > 0]
+    for drawn_trial, value in having:
+        if drawn_trial.observation is not None:
+            values.setdefault(drawn_trial.trial.slot.arm.name, []).append(value)
     centres = {arm: statistics.median(found) for arm, found in values.items()}
-    placed = ((each, value, centres.get(each.trial.slot.arm.name)) for each, value in having)
-    return [(each, value / centre) for each, value, centre in placed if centre]
+    placed = (
+        (drawn_trial, value, centres.get(drawn_trial.trial.slot.arm.name))
+        for drawn_trial, value in having
+    )
+    return [(drawn_trial, value / centre) for drawn_trial, value, centre in placed if centre]
 
 
 def _blocks(axes: Axes, trials: Sequence[DrawnTrial], *, named: bool) -> None:
     """Shade every other block, and number them under the lowest panel."""
-    for block in sorted({each.trial.slot.block for each in trials}):
-        numbers = [each.number for each in trials if each.trial.slot.block == block]
+    for block in sorted({trial.trial.slot.block for trial in trials}):
+        numbers = [trial.number for trial in trials if trial.trial.slot.block == block]
         first, last = min(numbers) - 0.5, max(numbers) + 0.5
         if block % 2 == 0:
             axes.axvspan(first, last, color=LIGHT["panel"], linewidth=0, zorder=0)
@@ -198,7 +209,7 @@ def _blocks(axes: Axes, trials: Sequence[DrawnTrial], *, named: bool) -> None:
 
 
 def _describe(trials: Sequence[DrawnTrial], notes: Sequence[str]) -> str:
-    counts = {kind: sum(each.kind == kind for each in trials) for kind in MARKS}
+    counts = {kind: sum(trial.kind == kind for trial in trials) for kind in MARKS}
     parts = (f"{number} {MARKS[kind][-1]}" for kind, number in counts.items() if number)
     spread = []
     for name in ("throughput", "cpu"):
