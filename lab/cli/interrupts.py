@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -20,7 +21,7 @@ from lab.errors import Interrupted
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 AGAIN = 0.01
-"""Seconds until a signal whose exception Python dropped is sent again: the callback has ended."""
+"""Seconds until a signal whose exception Python dropped is sent again."""
 
 
 @contextmanager
@@ -34,28 +35,42 @@ def interruptible() -> Iterator[None]:
     Python drops an exception that is raised in a finalizer or in a callback of an import. A signal
     that comes at such a moment is sent again.
     """
+    raised = dropping = ended = False
+    threads: list[threading.Thread] = []
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
-        for signal_number in SIGNALS:
-            signal.signal(signal_number, signal.SIG_IGN)
-        raise Interrupted(signal.Signals(number).name)
+        nonlocal raised
+        # Python drops what is raised in its hook, too; `send` sends it again.
+        if not (raised or dropping):
+            raised = True
+            raise Interrupted(signal.Signals(number).name)
+
+    def send(number: int) -> None:
+        while not (raised or ended):
+            time.sleep(AGAIN)
+            os.kill(os.getpid(), number)
 
     def unraisable(dropped: sys.UnraisableHookArgs) -> None:
+        nonlocal raised, dropping
         if not isinstance(dropped.exc_value, Interrupted):
-            before_hook(dropped)
+            hook_before(dropped)
             return
-        for number in replaced:
-            signal.signal(number, interrupt)
+        dropping, raised = True, False
         number = signal.Signals[dropped.exc_value.signal_name]
-        threading.Timer(AGAIN, os.kill, (os.getpid(), number)).start()
+        threads.append(threading.Thread(target=send, args=(number,)))
+        threads[-1].start()
+        dropping = False
 
     # What is ignored from outside stays ignored, as nohup and a shell's background jobs want it.
     replaced = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, interrupt) for number in replaced}
-    before_hook, sys.unraisablehook = sys.unraisablehook, unraisable
+    hook_before, sys.unraisablehook = sys.unraisablehook, unraisable
     try:
         yield
     finally:
-        sys.unraisablehook = before_hook
+        ended = True
+        for thread in threads:
+            thread.join()
+        sys.unraisablehook = hook_before
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -11,9 +11,9 @@ from tests.kit.lab_process import ROOT, run
 CODE = """
 import json
 from dataclasses import replace
-from lab.bench.trials.conduct import Prepared
+from lab.bench.trials.conduct import PreparedRun
 from lab.locust.live import Live
-from lab.bench.trials.conduct import Prepared
+from lab.bench.trials.conduct import PreparedRun
 from lab.locust import live as module
 from lab.model.plan import Role
 from lab.bench.trials.plan import arm_of
@@ -22,7 +22,7 @@ from tests.kit import builders as make
 module.SPARE = 0  # the builders' trials take no time
 
 def begun(plan):
-    return module.Live(Prepared(plan, {}, 60.0, None), ["lab", "run"], "engine")
+    return module.Live(PreparedRun(plan, {}, 60.0, None), ["lab", "run"], "engine")
 
 def play(live, trials, look):
     for trial in trials:
