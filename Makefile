@@ -53,7 +53,7 @@ test-studies: $(TESTS) ## run the tests of studies/: the articles' claims, the s
 t: $(TESTS) ## run one file or folder of them, in one process: make t F=tests/lint/test_findings.py
 	@$(BIN)/python -m pytest -q $(or $(F),$(error which? make t F=tests/lint/test_findings.py)) $(ARGS)
 
-coverage: $(TESTS) ## say how much of the rooms that need no server the tests run; a floor each (5 minutes of CPU)
+coverage: $(TESTS) ## say how much of the packages that need no server the tests run; a floor each (5 minutes of CPU)
 	@$(BIN)/python tools/covered.py
 
 test-slow: $(TESTS) ## run the tests that take longer

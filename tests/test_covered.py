@@ -11,7 +11,7 @@ def summary(**counts):
 
 def test_a_package_has_the_lines_and_branches_of_its_files():
     """Two files with 20 lines and 4 branches, of which 15 and 3 were run, are 75 %."""
-    files = dict.fromkeys((f"lab/{room}/__init__.py" for room in FLOORS), summary())
+    files = dict.fromkeys((f"lab/{package}/__init__.py" for package in FLOORS), summary())
     files |= {
         "lab/model/__init__.py": summary(covered_lines=10, covered_branches=3, num_branches=4),
         "lab/model/plan.py": summary(covered_lines=5),

@@ -7,7 +7,7 @@ import pytest
 from tests.hygiene.test_lies import last_trial, row
 from tests.kit.lab_process import ROOT, run
 
-# tests/generators/test_kept_connections.py has the rule itself, on real sockets, by default.
+# tests/load/test_kept_connections.py has the rule itself, on real sockets, by default.
 pytestmark = pytest.mark.slow
 
 SERVER = ROOT / "tests" / "hygiene" / "dropping.py"
