@@ -43,6 +43,6 @@ def test_the_outputs_are_as_stored(short, group):
     changed = sorted({line.split()[1] for line in set(lines) ^ set(stored)})
     assert not changed, (
         f"{len(changed)} outputs changed: {', '.join(changed[:5])}. What changed prints "
-        "`.venv/bin/python -m tools.golden HEAD .`; if it is meant, "
+        "`.venv/bin/python -m tools.golden COMMIT .`, COMMIT before yours; if it is meant, "
         f"`GOLDEN='{path.name}' .venv/bin/python -m pytest tests/test_golden.py` stores it."
     )

@@ -68,11 +68,13 @@ STORED = sorted(path.parent.name for path in RUNS.glob("*/run.json"))
 
 @pytest.mark.parametrize("name", STORED)
 def test_a_stored_report_says_what_todays_rules_say(name):
-    """Else `tools/store_run.py docs/runs/NAME NAME` derives it again."""
-    found = conclude_run(files.swept(name))
-    assert markdown.render(found) == (RUNS / name / "report.md").read_text(encoding="utf-8")
+    """A change that is meant derives it again."""
+    remedy = f"if it is meant: .venv/bin/python tools/store_run.py docs/runs/{name} {name}"
+    conclusion = conclude_run(files.swept(name))
+    report = (RUNS / name / "report.md").read_text(encoding="utf-8")
+    assert markdown.render(conclusion) == report, remedy
     written = (RUNS / name / "summary.json").read_text(encoding="utf-8")
-    assert summary_json.render(found) == written
+    assert summary_json.render(conclusion) == written, remedy
 
 
 def test_a_stored_report_has_no_word_of_the_trade():

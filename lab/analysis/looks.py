@@ -75,19 +75,19 @@ class Comparisons:
         self._observations = observations
         self._reference = run.plan.reference
         self._against_both = run.plan.against_both
-        self._until: dict[Side, int] = {}
+        self._end_of_side: dict[Side, int] = {}
         for item in observations:
             slot = item.trial.slot
-            self._until[slot.arm.name, slot.arm.role] = slot.block + 1
-        self._made = max(self._until.values(), default=0)
+            self._end_of_side[slot.arm.name, slot.arm.role] = slot.block + 1
+        self._blocks_made = max(self._end_of_side.values(), default=0)
         # The last block of a run that is stopped, or under way, may lack some of its arms.
-        self._whole = self._made if run.ended else self._made - 1
-        self._looks = tuple(look for look in run.plan.looks if look <= self._whole)
+        self._whole_blocks = self._blocks_made if run.ended else self._blocks_made - 1
+        self._looks = tuple(look for look in run.plan.looks if look <= self._whole_blocks)
         self._level = level_of(run.plan)
         if run.plan.looks and not run.ended:
             self._level = STOPPED
         # A run that ends at a look may have ended because all was decided then.
-        self._chosen = run.ended and self._made in run.plan.looks
+        self._end_chosen_by_data = run.ended and self._blocks_made in run.plan.looks
         self._floors: dict[tuple[str, int], float] = {}
 
     def of(
@@ -111,7 +111,7 @@ class Comparisons:
         for look in self._looks:
             so_far = [item for item in items if item.trial.slot.block < look]
             comparison = self._compared(so_far, metric, sides, self.floor(metric, look), EARLY)
-            if settled(comparison) or self._has_left(look, changed, reference):
+            if settled(comparison) or self._stopped_at(look, changed, reference):
                 return comparison
         return self._compared(items, metric, sides, self.floor(metric), self._level)
 
@@ -122,8 +122,8 @@ class Comparisons:
         For other questions than its verdict, such as a threshold: "slower" is no answer to
         "slower by more than 5 %?".
         """
-        left = any(self._has_left(look, changed, reference) for look in self._looks)
-        level = EARLY if left or self._chosen else self._level
+        left = any(self._stopped_at(look, changed, reference) for look in self._looks)
+        level = EARLY if left or self._end_chosen_by_data else self._level
         sides = changed, reference
         return self._compared(self._observations, metric, sides, self.floor(metric), level)
 
@@ -137,7 +137,7 @@ class Comparisons:
 
     def floor(self, metric: str, blocks: int | None = None) -> float:
         """Return the floor that the first *blocks* showed, or all; of ends that of the capacity."""
-        key = metric, self._made if blocks is None else blocks
+        key = metric, self._blocks_made if blocks is None else blocks
         if key not in self._floors:
             ends = self.noise(metric, blocks).between is not None
             self._floors[key] = floor(self.noise("capacity" if ends else metric, blocks))
@@ -156,6 +156,8 @@ class Comparisons:
         again = second(self._reference) if both and sides[1] == own(self._reference) else None
         return compare(items, metric, *sides, noise, again=again, level=level, trim=both)
 
-    def _has_left(self, look: int, *sides: Side) -> bool:
+    def _stopped_at(self, look: int, *sides: Side) -> bool:
         """Return whether the run went on after *look* without one of the sides."""
-        return look < self._whole and any(self._until.get(side) == look for side in sides)
+        return look < self._whole_blocks and any(
+            self._end_of_side.get(side) == look for side in sides
+        )

@@ -33,7 +33,7 @@ FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__"})
 DEEPEST = 100
 """Folders in each other that are searched."""
 
-LOOKED_AT = 1 << 20
+MOST_CHARACTERS_SEARCHED = 1 << 20
 """Characters of a file in which its options are looked for."""
 
 
@@ -58,7 +58,7 @@ def read(
     Raises:
         ProfileError: It cannot be read; the message says what to name instead.
     """
-    path, known, server = _located(name, known, commands)
+    path, known, server = _resolve_name(name, known, commands)
     if server is None and path != STDIN:
         known = known.beside(path)
     inside = in_container(path) if container is None else container
@@ -139,7 +139,7 @@ def find(folder: Path) -> Iterator[Path]:
         waiting += ((here / name, depth + 1) for name in sorted(below, reverse=True))
         for name in sorted(files):
             server = next((one for one in searched if re.match(one.called, name)), None)
-            if server and _is_one(path := here / name, server):
+            if server and _is_configuration(path := here / name, server):
                 yield path
 
 
@@ -162,18 +162,18 @@ def _is_foreign(folder: Path) -> bool:
     return hidden or (folder / "pyvenv.cfg").exists()
 
 
-def _is_one(path: Path, server: Server) -> bool:
+def _is_configuration(path: Path, server: Server) -> bool:
     """Return whether a file with such a name is a configuration; what cannot be read is none."""
     if not path.is_file():  # a FIFO would never end
         return False
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            return server.has_options(file.read(LOOKED_AT))
+            return server.has_options(file.read(MOST_CHARACTERS_SEARCHED))
     except OSError:
         return False
 
 
-def _located(
+def _resolve_name(
     name: str, known: Known, commands: Collection[str]
 ) -> tuple[Path, Known, Server | None]:
     """Return the path of what is read, what is known then, and the server of a command."""
@@ -196,7 +196,7 @@ def _located(
     words = _words(name)
     program = next((word for word in map(_program, words) if word in commands), None)
     if program is None:
-        problem = _unread(words, commands) if words[1:] else _missing(file)
+        problem = _why_unread(words, commands) if words[1:] else _why_missing(file)
         raise ProfileError(path, problem)
     try:
         shlex.split(name)
@@ -218,7 +218,7 @@ def _program(word: str) -> str:
     return PurePath(word).name
 
 
-def _unread(words: Sequence[str], commands: Collection[str]) -> str:
+def _why_unread(words: Sequence[str], commands: Collection[str]) -> str:
     """Return why words are no command that is read, and what to name instead."""
     server = servers.of_command(words)
     if server is None:
@@ -233,7 +233,7 @@ def _unread(words: Sequence[str], commands: Collection[str]) -> str:
     return f"is a command of {program}, and only {names} {verb} read: {instead}"
 
 
-def _missing(file: str) -> str:
+def _why_missing(file: str) -> str:
     """Return what to do about a name that nothing has; *file* is what stands before a colon."""
     if os.path.isfile(file):  # noqa: PTH113 - Path raises for over-long names
         return f"there is no such file, and only an .ini has sections: name {file}"

@@ -96,7 +96,7 @@ def sections(conclusion: Conclusion) -> Iterator[Table]:
 
 def banners(conclusion: Conclusion) -> tuple[str, ...]:
     """Return what changes the reading of all below."""
-    return tuple(printable(_banners(conclusion)))
+    return tuple(printable(_banner_lines(conclusion)))
 
 
 def banners_of_sweep(sweep_conclusion: SweepConclusion) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ def _context(conclusion: Conclusion) -> Iterator[str]:
         yield "p99 is that of a full load: it compares settings, and is not what a user sees"
 
 
-def _banners(conclusion: Conclusion) -> Iterator[str]:
+def _banner_lines(conclusion: Conclusion) -> Iterator[str]:
     if conclusion.alone:
         yield headline.nothing_compared(conclusion)
     yield from of_cores(conclusion)
@@ -203,10 +203,14 @@ def _name(compared_pair: ComparedPair, *, alone: bool) -> str:
 
 
 def _cell(comparison: Comparison | None) -> Cell:
-    return NOTHING if comparison is None else Cell(_said(comparison), MEANINGS[comparison.verdict])
+    return (
+        NOTHING
+        if comparison is None
+        else Cell(_ratio_words(comparison), MEANINGS[comparison.verdict])
+    )
 
 
-def _said(comparison: Comparison) -> str:
+def _ratio_words(comparison: Comparison) -> str:
     """Say a ratio and which way it goes; of one that is open what it excludes."""
     few = " (few blocks decide it)" if comparison.fragile else ""
     if comparison.may_be is MayBe.EITHER:
@@ -255,15 +259,17 @@ def _open(conclusion: Conclusion) -> Table | None:
         (Cell(_name(compared_pair, alone=False)), _open_cell(conclusion, compared_pair))
         for compared_pair in still_open
     )
-    return _section(f"No answer{_takes(conclusion)}", rows)
+    return _section(f"No answer{_remedy_words(conclusion)}", rows)
 
 
 def _open_cell(conclusion: Conclusion, compared_pair: ComparedPair) -> Cell:
     judge = compared_pair.by[conclusion.metric]
-    return Cell(f"{METRICS[conclusion.metric].title}: {_said(judge).removeprefix('no answer: ')}")
+    return Cell(
+        f"{METRICS[conclusion.metric].title}: {_ratio_words(judge).removeprefix('no answer: ')}"
+    )
 
 
-def _takes(conclusion: Conclusion) -> str:
+def _remedy_words(conclusion: Conclusion) -> str:
     """Say what would answer what is open."""
     plan = conclusion.summary.run.plan
     if (

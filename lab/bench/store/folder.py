@@ -28,7 +28,7 @@ import msgspec
 
 from lab.bench.store.encoding import builtins, decode, encode
 from lab.bench.store.flat import flatten, nest
-from lab.bench.store.journal import header_problem, problems
+from lab.bench.store.journal import header_problem, trial_contradictions
 from lab.errors import ResultsError, ServerStartError, UsageError
 from lab.model.bounds import Count, Instant
 from lab.model.measurement import Run, Trial
@@ -274,7 +274,7 @@ def read_run(folder: Path) -> Run:
     path = folder / "trials.ndjson"
     *lines, _torn = _read(path).split(b"\n")
     trials = tuple(_trial(line, arms, path, number) for number, line in enumerate(lines, 1))
-    for number, problem in problems(trials, header.plan, header.environments):
+    for number, problem in trial_contradictions(trials, header.plan, header.environments):
         raise ResultsError(path, f"damaged: {problem}", number)
     return run_of(header, folder.resolve().name, trials)
 

@@ -19,20 +19,20 @@ from lab.model.plan import LONGEST, SHORTEST, Load, Plan
 ROUNDING = 1e-3
 """Share by which a sum of floats, or the clock of another host, may differ."""
 
-BACK = 0.1
+MOST_BELOW_ZERO = 0.1
 """By which a reading that is a difference may lie below 0."""
 
-TICKS = 1.0
+CPU_ACCOUNT_DELAY = 1.0
 """Seconds by which the kernel's account of CPU may be late: a tick, on a CPU without ticks 1 s."""
 
-SPARE = 10
+SPARE_PER_CONNECTION = 10
 """Connections that may be opened or given up without a request, for one of the load's at once."""
 
-CORES = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*")
+CPU_LIST = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*")
 """CPUs, as the kernel lists them: "0,2-3"."""
 
 
-def problems(
+def trial_contradictions(
     trials: Sequence[Trial], plan: Plan, environments: Container[str]
 ) -> Iterator[tuple[int, str]]:
     """
@@ -89,7 +89,7 @@ def header_problem(
             return f"{profile.name} is among what was not run (skipped), and in its plan"
     if plan.server_cores is None:
         return None
-    if not CORES.fullmatch(plan.server_cores):
+    if not CPU_LIST.fullmatch(plan.server_cores):
         return f"its server_cores are no list of CPUs: {plan.server_cores:.40}"
     ranges = (part.partition("-") for part in plan.server_cores.split(","))
     named = sum(int(last or first) - int(first) + 1 for first, _, last in ranges)
@@ -109,12 +109,12 @@ def _place(trial: Trial) -> str:
 def _out_of_turn(trial: Trial, before: Trial | None) -> str | None:
     """Return what is wrong where a trial is neither a repeat of the one above nor the next one."""
     block, position = trial.slot.block, trial.slot.position
-    turns = {(0, 0, 0)}
+    allowed_next = {(0, 0, 0)}
     if before is not None:
         slot = before.slot
-        turns = {(slot.block, slot.position, before.attempt + 1)}
-        turns |= {(slot.block, slot.position + 1, 0), (slot.block + 1, 0, 0)}
-    if (block, position, trial.attempt) in turns:
+        allowed_next = {(slot.block, slot.position, before.attempt + 1)}
+        allowed_next |= {(slot.block, slot.position + 1, 0), (slot.block + 1, 0, 0)}
+    if (block, position, trial.attempt) in allowed_next:
         return None
     above = _place(before) if before else "no trial"
     return f"a trial is missing, or in another place: {above} stands above {_place(trial)}"
@@ -169,7 +169,7 @@ def _readings(trial: Trial) -> str | None:
         return f"all {len(readings)} are 0, beside {trial.total('ok'):,} replies"
     for name, value in readings.items():
         # The kernel may set some of its counters back by a little.
-        if value < -BACK and name != "machine.clock_step":
+        if value < -MOST_BELOW_ZERO and name != "machine.clock_step":
             return f"{name} is {value:g}"
     return _cores(readings) or _cpu(trial)
 
@@ -196,12 +196,12 @@ def _cpu(trial: Trial) -> str | None:
     used = readings.get("server.cpu_user", 0.0) + readings.get("server.cpu_system", 0.0)
     if elapsed is None or cores is None:
         return None
-    if used > 1.05 * elapsed * cores + TICKS:
+    if used > 1.05 * elapsed * cores + CPU_ACCOUNT_DELAY:
         return f"the server used {used:g} s of CPU, in {elapsed:g} s on {cores:g} cores"
     busy = readings.get("machine.busy", readings.get("machine.cores", math.inf)) * elapsed
     known = used + sum(window.cpu for window in trial.windows if not window.host)
     known += readings.get("machine.foreign_cpu", 0.0) * elapsed
-    if known > 1.05 * busy + TICKS:
+    if known > 1.05 * busy + CPU_ACCOUNT_DELAY:
         return f"server, load and others used {known:g} s of CPU, and all cores {busy:g} s"
     return None
 
@@ -231,7 +231,7 @@ def _counts(window: Window) -> str | None:
 def _connections(window: Window, load: Load) -> str | None:
     """Return what that many connections cannot have had, or None."""
     at_once = len(window.replies) or load.connections
-    spare = SPARE * at_once
+    spare = SPARE_PER_CONNECTION * at_once
     sent = window.ok + sum(window.errors.values()) + window.unfinished + window.retried
     if window.connections > sent + spare:
         return (
@@ -302,7 +302,7 @@ def _clocks(window: Window, trial: Trial, plan: Plan) -> str | None:
     # The probes begin before the windows do, and end after them.
     if elapsed is not None and wall > elapsed * (1 + ROUNDING) + 0.01:
         return f"wall is {wall:g} s, and the probes looked for {elapsed:g} s"
-    if window.cpu + window.wait > 1.05 * wall + TICKS:
+    if window.cpu + window.wait > 1.05 * wall + CPU_ACCOUNT_DELAY:
         return f"its process ran or waited for {window.cpu + window.wait:g} s, in {wall:g} s"
     return None
 

@@ -47,30 +47,30 @@ def shared(found: Sequence[Profile], workload: Workload) -> tuple[list[Profile],
         UsageError: An option is to be kept that none of them has, or that cannot be.
     """
     theirs = [profile for profile in found if profile.own]
-    _check_told(theirs, workload)
+    _check_options_apply(theirs, workload)
     for profile in theirs:
         for alteration in profile.altered:
             if alteration.value and alteration.option in workload.runtime.keep:
                 problem = f"{profile.path.name}: {alteration}: that cannot stay as it is"
                 raise UsageError(f"--keep {alteration.option}: {problem}; leave --keep out")
-    given, workload = _serving(found, theirs, workload)
+    given, workload = _with_application_of_first(found, theirs, workload)
     if not workload.runtime.front_http:
         given = [_proxied(profile, theirs) for profile in given]
     return given, workload
 
 
-def _check_told(theirs: Sequence[Profile], workload: Workload) -> None:
+def _check_options_apply(theirs: Sequence[Profile], workload: Workload) -> None:
     """Refuse what is told of inis of the user's where none of them has it."""
     runtime = workload.runtime
     profiles.check_named(theirs, runtime)
     folder = runtime.chdir
-    takes = any(change.option == "chdir" for profile in theirs for change in profile.altered)
+    moves_chdir = any(change.option == "chdir" for profile in theirs for change in profile.altered)
     inis = any(not profile.commands for profile in theirs)
-    if theirs and not (inis or takes) and folder is not None and OWN in workload.apps:
+    if theirs and not (inis or moves_chdir) and folder is not None and OWN in workload.apps:
         raise UsageError(f"--chdir {folder}: it goes with --app, or with a file of yours")
 
 
-def _serving(
+def _with_application_of_first(
     found: Sequence[Profile], theirs: Sequence[Profile], workload: Workload
 ) -> tuple[list[Profile], Workload]:
     """Return profiles and workload with the application that the first of the user's own serves."""
@@ -79,7 +79,9 @@ def _serving(
     mine = theirs[0]
     sought = adapter(mine).sought(mine, replace(workload, apps={}))
     if sought is None or not sought.module:
-        return [_beside(profile, mine) for profile in found], replace(workload, name=mine.name)
+        return [_with_application(profile, mine) for profile in found], replace(
+            workload, name=mine.name
+        )
     module, path = sought.module, sought.path
     if module.endswith(".py"):
         file = sought.folder / module
@@ -98,10 +100,10 @@ def _serving(
         chdir=sought.folder,
         beside=replace(runtime, variables=variables),
     )
-    return [_beside(profile, mine) for profile in found], given
+    return [_with_application(profile, mine) for profile in found], given
 
 
-def _beside(profile: Profile, mine: Profile) -> Profile:
+def _with_application(profile: Profile, mine: Profile) -> Profile:
     """Return a profile of uWSGI with the application of *mine*."""
     other = profile.own or profile.commands or mine.commands or profile.reply is not None
     if other or "wsgi" not in profile.interfaces:

@@ -37,11 +37,11 @@ def made(job: Job, understood: CheckedJob) -> Outcome:
         LabError: The narrow one that says what ended it, or why it could not begin.
     """
 
-    def conducted(prepared: PreparedRun, options: Measurement) -> Outcome:
+    def conduct_with_progress(prepared: PreparedRun, options: Measurement) -> Outcome:
         with Progress(prepared.plan, Console(stderr=True)) as progress:
             return conduct(prepared, options, _generator(job, prepared), progress, files)
 
-    return carry_out(job, understood, conducted, partial(say, err=True))
+    return carry_out(job, understood, conduct_with_progress, partial(say, err=True))
 
 
 def _generator(job: Job, prepared: PreparedRun) -> Generator:
