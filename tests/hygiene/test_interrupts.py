@@ -13,6 +13,15 @@ from lab.cli.interrupts import SIGNALS, interruptible
 from lab.errors import Interrupted
 
 
+@pytest.fixture(autouse=True)
+def default_handlers():
+    """Take the signals as under a terminal: below nohup, or in the background, they are ignored."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 class Finalized:
     """Gets a signal within its finalizer, where Python prints an exception and goes on."""
 
