@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
+from tests.kit.golden import stored
 from tools import golden
 
 DIGESTS = Path(__file__).parent / "golden"
@@ -37,10 +36,8 @@ def test_the_outputs_are_as_stored(short, group):
         for path in sorted((short / "outputs").glob("*/*"))
     ]
     path = DIGESTS / f"{group}.sha256"
-    if fnmatch(path.name, os.environ.get("GOLDEN", "")):
-        path.write_text("\n".join(lines) + "\n")
-    stored = path.read_text().splitlines()
-    changed = sorted({line.split()[1] for line in set(lines) ^ set(stored)})
+    before = stored(path, "\n".join(lines) + "\n").splitlines()
+    changed = sorted({line.split()[1] for line in set(lines) ^ set(before)})
     assert not changed, (
         f"{len(changed)} outputs changed: {', '.join(changed[:5])}. What changed prints "
         "`.venv/bin/python -m tools.golden COMMIT .`, COMMIT before yours; if it is meant, "
