@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -139,6 +140,7 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     return content
 
 
+@lru_cache(maxsize=4)  # each included section of a file has the text of the whole file
 def check_size(text: str, most: int = LARGEST) -> None:
     """
     Refuse a text of too many characters or lines, or with too long a line.

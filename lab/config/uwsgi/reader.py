@@ -183,7 +183,7 @@ class Reader:
             self._magic |= {letter.upper(): self._magic[letter] for letter in "odspcenx"}
         self.texts[path] = text
         self.relative |= "%v" in text
-        for letter in re.findall(rf"(?<!%)(?:%%)*%([{UNKNOWABLE}])", text):
+        for letter in _unknowable(text):
             self.guess(f"it does not know %{letter}")
         wanted = section or "uwsgi"
         if form is not None:
@@ -386,6 +386,13 @@ class Reader:
 
 OTHER_LOADS = frozenset({"uwsgi_opt_load_config", "uwsgi_opt_load_ldap", "uwsgi_opt_load_sqlite3"})
 """Functions that load what no reader here reads."""
+
+
+def _unknowable(text: str) -> list[str]:
+    """Return the letters of the variables in a text that only uWSGI knows."""
+    if "%" not in text:  # the search is slow, and each included section is the whole file again
+        return []
+    return re.findall(rf"(?<!%)(?:%%)*%([{UNKNOWABLE}])", text)
 
 
 def _place(line: str, file: Path, number: int) -> Setting:
