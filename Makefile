@@ -44,7 +44,7 @@ peers: setup ## install the other servers of the articles, in .venv, .peers and 
 databases: ## unpack the databases that peers ask, into .databases; installs nothing
 	@tools/databases.sh
 
-test: $(TESTS) ## run the tests of the product (6 minutes)
+test: $(TESTS) ## run the tests of the product (9 minutes)
 	@$(PYTEST) --ignore=$(STUDIES) $(ARGS)
 
 test-studies: $(TESTS) ## run the tests of studies/: the articles' claims, the self-test, the judges (2 minutes)
