@@ -4,7 +4,7 @@ What does the lab find: where nothing differs, and where a handler takes 5 % or 
     .venv/bin/python -m studies.aa
 
 One run of forty servers at the default sizes (10 blocks, windows of 3 s), each a profile and
-processes of its own, in random order within every block. Server 1 is compared with server 2, 3
+processes of its own, in shuffled order within every block. Server 1 is compared with server 2, 3
 with 4, and so on: twenty pairs that have no trial in common. The second of a pair is alike (8
 pairs), or spins in its handler for 5 % (6) or 10 % (6) of what a request costs. The spin is a count
 of turns of an empty loop; how many, a short run and a clock say beforehand.

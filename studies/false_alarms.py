@@ -144,7 +144,7 @@ from lab.model.workload import Workload
 COMPARISONS = 2000
 PLANTED = 0.92
 LIMIT = parse("rps(changed/reference) < 0.9524")
-ALARMS = (Verdict.FASTER, Verdict.SLOWER)
+ALARMS = (Verdict.BETTER, Verdict.WORSE)
 
 Noise = Callable[[random.Random, float], float]
 """What a trial's throughput is multiplied by, at a time from 0 to 1 in the run."""

@@ -4,7 +4,7 @@ How long should a window be? What a second of measuring tells, by the length of 
     .venv/bin/python studies/windows.py
 
 Longer windows are less noisy; shorter ones allow more blocks in the same time. Each round makes one
-block of `http-socket` (twice) and `tuned` with every window, in random order, so that drift meets
+block of `http-socket` (twice) and `tuned` with every window, in shuffled order, so that drift meets
 all of them. The noise of a trial is the standard deviation of the logarithm of two paired trials'
 ratio, divided by the square root of two: what a comparison sees. The cost of a window is that noise
 squared, times the seconds of a trial. The least cost gives the most precision in a given time.

@@ -78,5 +78,5 @@ def test_a_server_on_all_cores_with_the_load_on_one_of_them(tmp_path):
     for trial in trials(tmp_path):
         seen = trial["readings"]
         assert (seen["server.cores"], seen["cores.shared"]) == (2, 1)
-    assert f"load on {one}, cores shared" in " ".join(done.stdout.split())
+    assert f"load on {one}, shared cores" in " ".join(done.stdout.split())
     assert "shared cores (tuned " in done.stdout

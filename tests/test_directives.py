@@ -37,7 +37,7 @@ def test_chosen_rows_of_a_table():
 def test_what_a_run_says_to_a_claim_and_what_limits_a_profile():
     """In the words of `lab claims` and of the report."""
     said = "<!-- decision {0}: ladder-whole --><!-- -->, <!-- limit {0}: baseline --><!-- -->"
-    assert ">no answer<" in directives.fill(said.format("ladder"))
+    assert ">inconclusive<" in directives.fill(said.format("ladder"))
     assert ">cause: router<" in directives.fill(said.format("ladder"))
     assert ">not seen<" in directives.fill(said.format("ladder-two-cores"))
     assert ">unexplained<" in directives.fill(said.format("ladder-two-cores"))

@@ -42,14 +42,14 @@ def test_a_figure_that_the_load_limited_is_called_a_bound(directive, words):
 def test_a_ratio_of_two_that_the_load_limited_says_so(monkeypatch):
     """It is no bound on either side, and not only too noisy."""
     found = summary("ladder").compare("throughput", "tuned", "safety")
-    both = replace(found, may_be=MayBe.EITHER, verdict=Verdict.UNDECIDED, below=None)
+    both = replace(found, may_be=MayBe.EITHER, verdict=Verdict.INCONCLUSIVE, below=None)
     said = runs.in_a_sentence(both)
-    assert said.endswith(", both at the load's limit")
+    assert said.endswith(", both saturated the load generator")
     limited = summary("ladder")
     monkeypatch.setattr(type(limited), "compare", lambda *_: both)
     directive = "ratio ladder: throughput of tuned / safety"
     assert not hidden.hidden(directive, said)
-    assert hidden.hidden(directive, said.partition(", both")[0]) == ("load's limit",)
+    assert hidden.hidden(directive, said.partition(", both")[0]) == ("saturated",)
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_a_figure_of_a_run_that_warns_has_the_mark_of_its_warning(directive):
         ("ladder: forest", "at least"),
         ("ladder: headline", "at least"),
         ("payload-sizes: sweep", "at least"),
-        ("ladder: time", "ONE core"),
-        ("ladder: trials", "ONE core"),
-        ("ladder: percentiles", "ONE core"),
+        ("ladder: time", "one core"),
+        ("ladder: trials", "one core"),
+        ("ladder: percentiles", "one core"),
         ("ladder-two-cores: headline", "shared their cores"),
         ("gunicorn-connections: sweep", "Noise check not passed"),
         ("db-connections at 100: time", "Noise check failed"),

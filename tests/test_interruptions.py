@@ -92,7 +92,8 @@ def test_a_sweep_keeps_what_was_measured_and_says_what_is_missing(tmp_path):
     assert len(found) >= kept
     report = " ".join(run("lab", "report", "--full", cwd=tmp_path).stdout.split())
     missing = (
-        "Trials are missing, as the run ended early: connections 1 has {} of 100; 4 has {} of 100."
+        "Trials are missing because the run ended early: connections 1 has {} of 100; 4 has {} "
+        "of 100."
     )
     places = {(t["slot"]["arm"], t["slot"]["block"], t["slot"]["position"]) for t in found}
     counts = (sum(arm == f"baseline@{value}" for arm, _, _ in places) for value in (1, 4))

@@ -163,7 +163,7 @@ def test_a_run_at_one_rate_is_its_own_point():
 
 @pytest.mark.slow
 def test_several_rates_are_one_run_with_a_report_for_each(tmp_path):
-    """One folder whose trials are mixed; its report has each rate, and can be made again."""
+    """One folder whose trials are mixed; its report has each rate, and can be repeated."""
     compare(
         "lab", "run", "tuned", "--rate", "100,200", "--blocks", "1", "--window", "0.3",
         "--no-confirm", cwd=tmp_path, also=1,

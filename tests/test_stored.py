@@ -106,7 +106,7 @@ def test_granian_and_tuned_are_told_apart_or_called_the_same(name, metric):
     Requests/s may be a bound that tells no winner, as the generator's limit makes it.
     """
     said = run_pages.ratio(name, metric, "granian", "tuned")
-    assert "undecided" not in said or (metric == "throughput" and said.startswith("at most"))
+    assert "inconclusive" not in said or (metric == "throughput" and said.startswith("at most"))
 
 
 @pytest.mark.parametrize("page", directives.pages(), ids=lambda page: page.name)
@@ -147,7 +147,9 @@ def test_a_run_with_exit_status_3_is_refused(noisy):
     """The run that is stored was accepted; with a noisy A/A arm it is named, with its warning."""
     assert not refused("ladder")
     (problem,) = refused(noisy.name)
-    assert problem.startswith("noisy: exit status 3: Noisy machine: the same server against itself")
+    assert problem.startswith(
+        "noisy: exit status 3: Noisy machine: the same server compared with itself"
+    )
 
 
 def test_a_run_of_another_version_of_a_profile_is_refused():
@@ -228,7 +230,7 @@ def test_a_quotation_without_its_warning_is_refused(noisy):
     warning = f"{markdown.WARNING}Noisy machine: "
     assert page.count(warning) == 2
     assert page.count(run_pages.WARNED) == 2
-    assert page.endswith("than wanted.\n\nAfter it.\n")
+    assert page.endswith("because of this noise.\n\nAfter it.\n")
     for words, quoted in ((warning, "run"), (f" {run_pages.WARNED}", "ratio")):
         (left,) = of_stored(page.replace(words, "", 1))
         assert left.startswith(f"<!-- {quoted} noisy: ")

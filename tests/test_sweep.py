@@ -251,7 +251,9 @@ def test_a_run_that_ended_early_says_what_is_missing():
         t for t in run.trials if not (t.slot.block == 4 and t.slot.arm.at["connections"] == "20")
     ]
     said = document(conclude_sweep(summaries(replace(run, trials=tuple(kept)))))
-    assert "Trials are missing, as the run ended early: connections 20 has 12 of 15." in said.notes
+    assert (
+        "Trials are missing because the run ended early: connections 20 has 12 of 15." in said.notes
+    )
 
 
 def test_the_chart_is_described_for_whoever_cannot_see_it(crossing):
@@ -272,7 +274,7 @@ def test_what_the_load_limited_and_where_noise_was_is_drawn():
     marks = {line.get_marker() for axes in figure.axes for line in axes.get_lines()}
     assert LEAST["marker"] in marks
     words = {each.get_text() for key in figure.legends for each in key.texts}
-    assert {"at least: the load was at its limit", "noise check not passed"} <= words
+    assert {"at least: load generator saturated", "noise check not passed"} <= words
     grey = [each for each in figure.axes[0].patches if each.get_width() > 0]
     assert len(grey) == len(found.noisy) == 1
 
@@ -291,7 +293,7 @@ def test_the_page_of_a_sweep_opens_with_what_differs_most(crossing):
     page = html_page.render_sweep(found)
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1].replace("\u00a0", " ")
     assert lead == first(found)
-    assert page.index("ONE core") < page.index("<svg") < page.index("What differs")
+    assert page.index("one core") < page.index("<svg") < page.index("What differs")
 
 
 def test_a_long_name_has_room_in_the_key():
@@ -443,7 +445,8 @@ def test_one_server_core_is_said_first(cores, first):
     run = swept(("1", "2"), name="workers", a=(1000, 1900))
     trials = tuple(replace(t, readings={**t.readings, "server.cores": cores}) for t in run.trials)
     said = document(conclude_sweep(summaries(replace(run, trials=trials)))).headline
-    opening = "With one server core this does not show what more workers do on several. "
+    effect = "the effect of more workers on several cores"
+    opening = f"With one server core this does not show {effect}. "
     assert said.startswith(opening) is first
     assert not document(conclude_sweep(crossed())).headline.startswith(opening)
 
@@ -454,7 +457,9 @@ def test_a_value_that_an_interruption_left_without_a_trial_is_said():
     kept = tuple(t for t in run.trials if t.slot.arm.at["connections"] == "1")
     found = summaries(replace(run, trials=kept))
     said = document(conclude_sweep(found))
-    assert "Trials are missing, as the run ended early: connections 20 has 0 of 15." in said.notes
+    assert (
+        "Trials are missing because the run ended early: connections 20 has 0 of 15." in said.notes
+    )
     assert "Ended early: 15 of 30 planned trials were measured." in said.banners
     assert sentence(conclude_sweep(found)).endswith(
         "noise check passed at 1 of 1 value, and could not be made at 1."
@@ -628,14 +633,14 @@ def test_the_noise_of_a_sweep_is_judged_over_all_values():
     assert conclude_run(found).status == 0
     banners = document(conclude_sweep(found)).banners
     assert not [each for each in banners if "Exit status 3" in each]
-    assert "Noisy machine: the same server against itself" in banners[0]
+    assert "Noisy machine: the same server compared with itself" in banners[0]
 
 
 @pytest.mark.parametrize(
     ("noise", "said"),
     [
         ({"spread": 0.12}, r"the noise of one value is \d+%: smaller differences cannot"),
-        ({"spread": 0.001, "dearer": 1.06}, r"over all values .* CPU per request 1.06x"),
+        ({"spread": 0.001, "dearer": 1.06}, r"over all values, .* CPU per request 1.06x"),
     ],
 )
 def test_a_machine_too_noisy_for_a_sweep_ends_it_with_3(noise, said):

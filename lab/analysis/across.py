@@ -20,7 +20,7 @@ from lab.analysis.health import gravest
 from lab.analysis.machine import Facts, facts
 from lab.analysis.stats import error_of, interval, smallest_found
 from lab.analysis.summary import Summary
-from lab.model.comparison import Estimate, Verdict, worded
+from lab.model.comparison import Estimate, Verdict, verdict_text
 from lab.model.metric import METRICS, shown, with_ratio
 
 
@@ -39,7 +39,7 @@ class RunDifference:
     ratio: Estimate | None
     """after / before, with the smaller number of blocks; None where either is."""
     floor: float
-    """Share below which a change is not told from noise."""
+    """Share below which a change is within the noise."""
     verdict: Verdict
     detectable: float | None = None
     """Smallest ratio above 1 that two such runs would find 4 times out of 5, but for the floor."""
@@ -47,9 +47,9 @@ class RunDifference:
     """The smallest of 2, 3, 5 and 10 % that the change surely is below; None if it may be 10 %."""
 
     @property
-    def said(self) -> str:
+    def verdict_text(self) -> str:
         """The verdict in words."""
-        return worded(self.verdict, self.below)
+        return verdict_text(self.verdict, self.below)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Across:
                 run_difference.detectable * (1 + run_difference.floor)
                 for run_difference in self.changes
                 if run_difference.metric == metric
-                and run_difference.verdict is Verdict.UNDECIDED
+                and run_difference.verdict is Verdict.INCONCLUSIVE
                 and run_difference.detectable is not None
             ]
             if sizes:

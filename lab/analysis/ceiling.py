@@ -53,7 +53,7 @@ def shared_ceiling(
     Args:
         observations: The run's.
         plan: The run's.
-        noise: Share below which a change of CPU is not told from noise.
+        noise: Share below which a change of CPU is within the noise.
     """
     if plan.load.rate is not None:
         return None

@@ -56,7 +56,7 @@ class MismatchError(LabError):
         lines = "".join(f"\n    {row}" for row in rows)
         super().__init__(
             f"{in_a_line(f'{before} and {after}')} cannot be compared; they differ in{lines}\n"
-            "Make both runs on one machine, with the same command."
+            "Make both runs on the same machine, with the same command."
         )
 
 
@@ -67,7 +67,7 @@ class NothingSharedError(LabError):
 
     def __init__(self, before: str, after: str, reference: str) -> None:
         super().__init__(
-            f"{before} and {after} have no profile in common beside the reference {reference}: "
+            f"{before} and {after} have no profile in common except the reference {reference}: "
             "run at least two."
         )
 

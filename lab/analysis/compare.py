@@ -102,7 +102,7 @@ def compare(
         changed: The numerator: `own` of a profile, `second` of the reference, or a counter-run.
         reference: The denominator.
         noise: The floor, as a share; of the A/A comparison itself `LEAST_FLOOR`.
-        again: Trials that count for the reference, too.
+        again: Valid trials for the reference, too.
         level: The interval's, as a share.
         trim: Whether the mean is a trimmed one; see `lab.analysis.stats.trimmed`.
     """
@@ -133,7 +133,7 @@ def compare(
         detectable=stats.detectable(centre, level),
         blocks_needed=(
             stats.blocks_to_decide(estimate, noise, LEAST_FLOOR, MOST_SAME, blocks)
-            if verdict_of(*measured, noise, better) is Verdict.UNDECIDED
+            if verdict_of(*measured, noise, better) is Verdict.INCONCLUSIVE
             else None
         ),
         # What decides a trimmed mean is never one block or two.
@@ -204,7 +204,7 @@ def below(ratio: Estimate) -> float | None:
 
 def floor(comparison: Comparison) -> float:
     """
-    Return the share below which a change is not told from noise, from the A/A comparison.
+    Return the share below which a change is within the noise, from the A/A comparison.
 
     At least 2 %; without a ratio nothing more is known, and it is 2 % too.
     """
@@ -239,13 +239,13 @@ def verdict_of(low: float, high: float, noise: float, better: Better) -> Verdict
         better: Direction in which the metric improves.
     """
     if low > 1 + noise:
-        return Verdict.FASTER if better is Better.HIGHER else Verdict.SLOWER
+        return Verdict.BETTER if better is Better.HIGHER else Verdict.WORSE
     if high < 1 / (1 + noise):
-        return Verdict.SLOWER if better is Better.HIGHER else Verdict.FASTER
+        return Verdict.WORSE if better is Better.HIGHER else Verdict.BETTER
     within = min(noise, MOST_SAME)
     if low >= 1 / (1 + within) and high <= 1 + within:
-        return Verdict.SAME
-    return Verdict.UNDECIDED
+        return Verdict.NO_DIFFERENCE
+    return Verdict.INCONCLUSIVE
 
 
 def _pairs(
@@ -303,7 +303,7 @@ def _fragile(
     verdict = verdict_of(estimate.low, estimate.high, noise, better)
     interval = stats.rank_interval(ratios, estimate.level)
     if interval is None:  # too few for an interval: ask the point estimate
-        if verdict is Verdict.UNDECIDED:
+        if verdict is Verdict.INCONCLUSIVE:
             return False
         centre = stats.hodges_lehmann(ratios)
         interval = centre, centre
@@ -314,7 +314,7 @@ def surely(comparison: Comparison) -> float:
     """
     Return how many times better or worse it is at the least: a wide interval does not win by luck.
 
-    >>> surely(Comparison("cpu", "a", "b", Verdict.FASTER, Estimate(0.5, 0.4, 0.8, 7)))
+    >>> surely(Comparison("cpu", "a", "b", Verdict.BETTER, Estimate(0.5, 0.4, 0.8, 7)))
     1.25
     """
     ends = comparison.ratio or comparison.between

@@ -102,7 +102,7 @@ def _against(summary: Summary, metric: str) -> dict[str, Comparison]:
 def _at_limit(summary: Summary) -> bool:
     """Return whether the generator's limit leaves all throughputs undecided, and CPU can tell."""
     found = _against(summary, "throughput").values()
-    open_ = all(comparison.verdict is Verdict.UNDECIDED for comparison in found)
+    open_ = all(comparison.verdict is Verdict.INCONCLUSIVE for comparison in found)
     limited = any(comparison.may_be is not None for comparison in found)
     return open_ and limited and bool(_against(summary, "cpu"))
 
@@ -131,8 +131,8 @@ def _uncounted(summary: Summary) -> Uncounted | None:
 def _farthest(summary: Summary, metric: str) -> Comparison | None:
     """Return what changed most against the baseline: the best, else the worst; None if nothing."""
     against = _against(summary, metric).values()
-    better = [comparison for comparison in against if comparison.verdict is Verdict.FASTER]
-    worse = [comparison for comparison in against if comparison.verdict is Verdict.SLOWER]
+    better = [comparison for comparison in against if comparison.verdict is Verdict.BETTER]
+    worse = [comparison for comparison in against if comparison.verdict is Verdict.WORSE]
     return max(better or worse, key=surely, default=None)
 
 
@@ -163,12 +163,12 @@ def _moved(summary: Summary, farthest: Comparison) -> BaselineDistance:
 
 def _cpu(summary: Summary, farthest: Comparison) -> Comparison | None:
     """Return what more requests cost; None for another application, which does another work."""
-    if farthest.metric != "throughput" or farthest.verdict is not Verdict.FASTER:
+    if farthest.metric != "throughput" or farthest.verdict is not Verdict.BETTER:
         return None
     if any(step.other_than_baseline for step in summary.steps if step.profile == farthest.changed):
         return None
     comparison = _against(summary, "cpu").get(farthest.changed)
-    return None if comparison is None or comparison.verdict is Verdict.UNDECIDED else comparison
+    return None if comparison is None or comparison.verdict is Verdict.INCONCLUSIVE else comparison
 
 
 def _detectable(summary: Summary, metric: str) -> float | None:

@@ -35,7 +35,7 @@ def diagnoses(
     Args:
         run: The run.
         observations: Its trials, judged.
-        floors: Share below which a change is not told from noise, by metric.
+        floors: Share below which a change is within the noise, by metric.
     """
     found = {
         profile.name: _of_profile(profile.name, run, observations, floors)
@@ -130,7 +130,7 @@ def decide(effect: Comparison, expects: Better, floor: float) -> Standing:
     Args:
         effect: The toggled profile over the profile itself.
         expects: Where the metric should have gone.
-        floor: Share below which a change is not told from noise.
+        floor: Share below which a change is within the noise.
     """
     if effect.ratio is None:
         return Standing.CONSISTENT
@@ -138,7 +138,7 @@ def decide(effect: Comparison, expects: Better, floor: float) -> Standing:
     if rose or fell:
         expected = rose is (expects is Better.HIGHER)
         return Standing.CONFIRMED if expected else Standing.WITHDRAWN
-    return Standing.WITHDRAWN if effect.verdict is Verdict.SAME else Standing.CONSISTENT
+    return Standing.WITHDRAWN if effect.verdict is Verdict.NO_DIFFERENCE else Standing.CONSISTENT
 
 
 def effect_of(counter: CounterRun, run: Run, observations: Sequence[Observation]) -> Comparison:

@@ -24,8 +24,8 @@ class MadeAgain(Notice):
     def sentence(self) -> str:
         were = "trial was" if self.trials == 1 else "trials were"
         return (
-            f"{self.trials} {were} made again, as a tenth of all may be: "
-            "something outside disturbed the first attempt; the last one counts, all are kept."
+            f"{self.trials} {were} repeated: something outside the run disturbed the first "
+            "attempt. Only the last attempt counts. At most a tenth of the trials are repeated."
         )
 
 
@@ -35,8 +35,8 @@ class Fragile(Notice):
 
     def sentence(self) -> str:
         return (
-            "fragile: an estimate by ranks disagrees with the mean, so one or two blocks decide "
-            "it. Give the run more blocks."
+            "fragile: one or two blocks decide the result, as a rank-based estimate differs from "
+            "the mean. Run more blocks."
         )
 
 
@@ -50,8 +50,8 @@ class SentAgain(Notice):
     def sentence(self) -> str:
         who = ", ".join(f"{name} {share(part)}" for name, part in self.shares.items())
         return (
-            "Requests sent again, because the server closed a connection that the client meant to "
-            f"keep: {who}. Its clients pay for new connections."
+            "Requests sent again because the server closed a connection that the client kept: "
+            f"{who}. Its clients pay for new connections."
         )
 
 
@@ -82,9 +82,9 @@ class SentLate(Notice):
 
     def sentence(self) -> str:
         if self.share == 0:
-            return "The generator sent every request when it was due."
+            return "The load generator sent every request on time."
         return (
-            "Sent late by the generator itself, and not for want of a connection: at most "
+            "Sent late by the load generator although a connection was free: at most "
             f"{self.share:.2%} of the requests ({self.profile})."
         )
 
@@ -110,8 +110,8 @@ class TellingValues(Notice):
 
     def sentence(self) -> str:
         return (
-            f"Before you share it: the values of {', '.join(self.names)} stand in this run's "
-            "folder, and those of a query in its report. Ask with values that may be known."
+            f"Before you share this run: the values of {', '.join(self.names)} are in its "
+            "folder, and query values are in its report. Use values that may be public."
         )
 
 
@@ -126,7 +126,10 @@ class Protocols(Notice):
         who = "; ".join(
             f"{wire.manner.called}: {', '.join(names)}" for wire, names in self.profiles.items()
         )
-        return f"Asked in two protocols, so a ratio across holds their difference as well: {who}."
+        return (
+            "Profiles use different protocols, so a ratio between them includes that "
+            f"difference: {who}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,7 @@ class Backing(Notice):
     service: str
 
     def sentence(self) -> str:
-        return f"Backing service {self.service}."
+        return f"Backing service: {self.service}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,11 +39,11 @@ class GateFired(Notice):
     def _effect(self) -> str:
         names = self.example.withholds
         if names is None:
-            return f"nothing of {'these trials' if self.alike else 'a trial'} counts"
+            return f"{'these trials are' if self.alike else 'a trial is'} invalid"
         if names:
             titles = (metric.title for name, metric in METRICS.items() if name in names)
             return f"withheld: {', '.join(titles)}"
-        return "the trials count"
+        return "the trials are valid"
 
 
 def failed(summary: Summary) -> tuple[tuple[str, Tally], ...]:

@@ -35,7 +35,7 @@ class ThresholdOutcome(enum.StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     UNJUDGED = "cannot be judged"
-    OPEN = "neither crossed nor excluded"
+    OPEN = "inconclusive"
     """Of two versions alone, where green says that new is not beyond the limit."""
 
 
@@ -67,12 +67,12 @@ class RatioReading:
     ratio: Estimate
     reach: Reach
     floor: float
-    """Share below which a change is not told from noise."""
+    """Share below which a change is within the noise."""
     margin: float = 0.0
     """Share between the limit and the end of an interval that falls short of it."""
     unseen: float | None = None
-    """True ratio up to which a failure would mostly pass unseen; None where the limit is farther
-    from the interval than that is wide, and where the interval lies beyond the limit."""
+    """True ratio up to which a failure would usually not be detected; None where the limit is
+    farther from the interval than that is wide, and where the interval lies beyond the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def judge_ratio(
     Args:
         threshold: With a profile to divide by.
         ratio: The ratio, or the ratio of ratios.
-        floor: Share below which a change is not told from noise.
+        floor: Share below which a change is within the noise.
         detectable: Smallest ratio above 1 that so many blocks tell from 1, 4 times out of 5.
     """
     above, limit = threshold.above, threshold.limit

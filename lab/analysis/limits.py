@@ -12,7 +12,7 @@ from lab.model.notice import Notice
 from lab.model.wording import ended
 
 STANDINGS = {
-    Standing.CONFIRMED: "proved by a counter-run",
+    Standing.CONFIRMED: "verified by a counter-run",
     Standing.CONSISTENT: "likely",
     Standing.WITHDRAWN: "refuted by a counter-run",
 }

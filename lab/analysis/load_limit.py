@@ -31,8 +31,8 @@ class LoadAtLimit(Notice):
     def sentence(self) -> str:
         busy = ", ".join(f"{name} {share(part)}" for name, part in self.busy.items())
         return (
-            f"at least: the busiest generator process was at its limit, {BUSY:.0%} of the time or "
-            f"more ({busy}), so the server may be faster still."
+            f"at least: the load generator was saturated, its busiest process for {BUSY:.0%} of "
+            f"the time or more ({busy}), so the server may be faster than shown."
         )
 
 
@@ -51,8 +51,8 @@ class KeptByLoad(Notice):
 
     def sentence(self) -> str:
         return (
-            f"The load was at its limit with {', '.join(self.profiles)}: their requests/s are at "
-            "least what is shown."
+            f"The load generator was saturated with {', '.join(self.profiles)}: requests/s are "
+            "a lower bound there."
         )
 
 

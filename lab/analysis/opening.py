@@ -90,7 +90,7 @@ def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Openi
             changed.append(compared_pair)
         elif judge is None or (judge.ratio is None and judge.between is None):
             uncounted.append(compared_pair)
-        elif judge.below is not None or judge.verdict is Verdict.SAME:
+        elif judge.below is not None or judge.verdict is Verdict.NO_DIFFERENCE:
             alike.setdefault(judge.below or summary.floors[metric], []).append(compared_pair)
         else:
             still_open.append(compared_pair)

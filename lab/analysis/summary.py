@@ -149,7 +149,7 @@ class Summary:
     aa: Mapping[str, Comparison]
     """The reference's second run over its first, by metric."""
     floors: Mapping[str, float]
-    """Share below which a change is not told from noise, by metric."""
+    """Share below which a change is within the noise, by metric."""
     warnings: tuple[Notice, ...]
     """What a reader must know before any number."""
     measured: int

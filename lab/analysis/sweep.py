@@ -77,7 +77,8 @@ class MissingTrials(Notice):
 
     def sentence(self) -> str:
         lacking = (f"{value} has {made} of {planned}" for value, made, planned in self.values)
-        return f"Trials are missing, as the run ended early: {self.quantity} {'; '.join(lacking)}."
+        what = f"{self.quantity} {'; '.join(lacking)}"
+        return f"Trials are missing because the run ended early: {what}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +301,7 @@ def _differences(summaries: Sequence[Summary], metric: str) -> Iterator[Differs]
 
 def _decided(profile: str, sides: Mapping[str, Comparison]) -> Iterator[Differs]:
     """Yield where it is better, and where it is worse."""
-    for verdict in (Verdict.FASTER, Verdict.SLOWER):
+    for verdict in (Verdict.BETTER, Verdict.WORSE):
         told = {
             value: comparison
             for value, comparison in sides.items()

@@ -21,7 +21,7 @@ from typing import NoReturn
 from lab.errors import UsageError
 from lab.model.metric import METRICS
 
-PLANNED = "in an open loop throughput is the plan's, whatever the servers do; ask for cpu or p99"
+PLANNED = "in an open loop the plan sets the throughput; use cpu or p99"
 
 ALIASES = {metric.alias: name for name, metric in METRICS.items() if metric.alias}
 """The field's short forms."""
@@ -83,13 +83,13 @@ def parse(text: str) -> Threshold:
         _refuse(text, places["metric"], f"there is no metric {metric}; {hint}")
     profile, against, exact = words["profile"], words.get("against"), METRICS[metric].exact
     if exact and against is not None:
-        problem = f"{metric} is a count, mostly 0, and has no ratio; write {metric}({profile})"
+        problem = f"{metric} is a count, usually 0, and has no ratio; write {metric}({profile})"
         _refuse(text, places["against"], problem)
     if not exact and against is None:
         _refuse(
             text,
             places["profile"] + len(profile),
-            f"an absolute figure is the machine's, too; divide it by another profile's: "
+            f"an absolute value depends on the machine; divide it by another profile's: "
             f"{metric}({profile}/baseline)",
         )
     limit = _limit(text, places["limit"], words["limit"], ratio=not exact)

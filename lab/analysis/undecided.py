@@ -48,12 +48,12 @@ class OpenMetric(Notice):
         span = " to ".join(f"{figure(ratio)}x" for ratio in self.detectable)
         below = f", {self.below} of them below {max(BELOW):.0%}" if self.below else ""
         text = (
-            f"{METRICS[self.metric].title}: {self.undecided} of {self.steps} steps undecided"
+            f"{METRICS[self.metric].title}: {self.undecided} of {self.steps} steps inconclusive"
             f"{below}. This many blocks detect changes of {span} with 80% power."
         )
         if self.soonest is None:
             return text
-        return f"{text} Soonest decided: {self.soonest}, with about {self.blocks:,} blocks."
+        return f"{text} First to be decided: {self.soonest}, with about {self.blocks:,} blocks."
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +95,18 @@ class Outlook(Notice):
         return None if self.more is None else Remedy(Means.MINUTES, self.more.total)
 
     def sentence(self) -> str:
-        ended = f"decided, or below {SMALL:.0%}"
+        ended = f"decided or below {SMALL:.0%}"
         if not self.undecided:
             return f"All {self.decided} steps {ended}."
-        text = f"{self.decided} {ended}; {self.undecided} open"
+        text = f"{self.decided} {ended}; {self.undecided} inconclusive"
         if self.nearest is None or self.nearest.ratio is None:
-            return f"{text}: too few of their trials count."
+            return f"{text}: too few of their trials are valid."
         low, high = figure(self.nearest.ratio.low), figure(self.nearest.ratio.high)
-        text += f": the nearest, {self.nearest.changed}, is between {low}x and {high}x"
+        nearest = f"the closest to a decision, {self.nearest.changed}"
+        text += f": {nearest}, is between {low}x and {high}x"
         if self.more is None:
-            most = f"{self.blocks} blocks, the most that there may be"
-            return f"{text}; {most}, would hardly decide it."
+            most = f"{self.blocks} blocks, the maximum"
+            return f"{text}; {most}, would probably not decide it."
         of = "it" if self.undecided == 1 else f"about {self.more.decides} of them"
         return f"{text}; {counted(self.more.minutes, 'more minute')} would decide {of}."
 
@@ -121,8 +122,8 @@ class LeftEarly(Notice):
         *most, last = map(str, self.blocks)
         blocks = " or ".join(filter(None, (", ".join(most), last)))
         return (
-            f"Rows with {blocks} blocks left early: their intervals are {percent(EARLY)}. "
-            "Limits are judged by all pairs."
+            f"Rows with {blocks} blocks ended early: their intervals have a level of "
+            f"{percent(EARLY)}. Limits are judged by all pairs."
         )
 
 
@@ -187,7 +188,7 @@ def outlook(summary: Summary, metric: str) -> Outlook | None:
 def _of_metric(summary: Summary, name: str) -> OpenMetric | None:
     steps = [(step.profile, step.step[name]) for step in summary.steps if name in step.step]
     still_open = [
-        (who, comparison) for who, comparison in steps if comparison.verdict is Verdict.UNDECIDED
+        (who, comparison) for who, comparison in steps if comparison.verdict is Verdict.INCONCLUSIVE
     ]
     # What is told from 1 has no verdict yet: that needs the floor on top.
     sizes = sorted(
@@ -227,7 +228,7 @@ def _width(comparison: Comparison) -> float:
 
 
 def _decided(comparison: Comparison) -> bool:
-    return comparison.verdict is Verdict.SAME or settled(comparison)
+    return comparison.verdict is Verdict.NO_DIFFERENCE or settled(comparison)
 
 
 def _needed(summary: Summary, still_open: Sequence[Comparison]) -> Iterator[tuple[int, Comparison]]:

@@ -25,7 +25,7 @@ class NeverStarted(Notice):
     profiles: tuple[str, ...]
 
     def sentence(self) -> str:
-        return f"Never started: {', '.join(self.profiles)}."
+        return f"Did not start: {', '.join(self.profiles)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Failing(Notice):
     def sentence(self) -> str:
         return (
             f"Failed {self._shares()}. The server did not start, died, or failed so many "
-            "requests that nothing of the trial counts."
+            "requests that the trial is invalid."
         )
 
     def _shares(self) -> str:
@@ -56,8 +56,8 @@ class NothingCompared(Notice):
 
     def sentence(self) -> str:
         return (
-            "Nothing can be compared: fewer than two profiles have a trial that counts. "
-            "More blocks alone will not help."
+            "Nothing can be compared: fewer than two profiles have a valid trial. "
+            "More blocks will not help."
         )
 
 
@@ -81,9 +81,9 @@ class SharedCeiling(Notice):
             work = f", although a request costs {least:,.0f} to {most:,.0f} µs"
         return (
             f"{len(self.profiles)} profiles reach the same throughput within {self.spread:.2%}"
-            f"{work} ({', '.join(self.profiles)}): something that they share is measured, such "
-            "as the client, the network, a log, a rate limit or a service behind them. Look for "
-            "it before comparing them."
+            f"{work} ({', '.join(self.profiles)}): the bottleneck is something that they share, "
+            "such as the client, the network, a log, a rate limit or a backing service. Find it "
+            "before you compare them."
         )
 
 
@@ -95,8 +95,8 @@ class NoiseUnknown(Notice):
 
     def sentence(self) -> str:
         return (
-            f"The check of this machine is missing: {self.reference} needs at least two blocks "
-            "in which both of its runs count. Give the run more blocks."
+            f"The noise check is missing: {self.reference} needs at least two blocks in which "
+            "both of its trials are valid. Run more blocks."
         )
 
 
@@ -142,23 +142,24 @@ class Noise(Notice):
         noise, wanted = share(self.reach), f"(wanted: {percent(self.smallest)})"
         if not self.reference:
             return (
-                f"Noisy machine: over all values the same server against itself came out at {seen},"
-                f" and the noise of one value is {noise}: smaller differences cannot be seen there "
+                "Noisy machine: over all values, the same server compared with itself differs "
+                f"by {seen},"
+                f" and the noise of one value is {noise}: smaller differences cannot be detected "
+                "there "
                 f"{wanted}."
             )
         text = (
-            f"Noisy machine: the same server against itself, {self.reference} twice in every "
-            f"block, came out at {seen}."
+            f"Noisy machine: the same server compared with itself ({self.reference}, twice in "
+            f"each block) differs by {seen}."
         )
         if self.apart:
             return (
-                f"{text} That is {noise} noise, beyond the {LEAST_FLOOR:.0%} floor, so a "
-                "difference of that size between profiles means nothing. Stop other work and run "
-                "again."
+                f"{text} That is {noise} noise, more than {LEAST_FLOOR:.0%}, so a difference of "
+                "that size between profiles means nothing. Stop other work and run again."
             )
         return (
-            f"{text} That is {noise} noise: smaller differences cannot be seen in this run "
-            f"{wanted}; larger ones stand."
+            f"{text} That is {noise} noise: smaller differences cannot be detected in this run "
+            f"{wanted}; larger ones can."
         )
 
 
@@ -182,7 +183,7 @@ class NotEnded(Notice):
 
     def sentence(self) -> str:
         return (
-            f"{counted(self.blocks, 'block')}, and the run has not ended by itself: what is open "
-            f"is judged more strictly, at {percent(STOPPED)}, since a run that somebody watches "
-            "may be stopped at the moment that pleases."
+            f"{counted(self.blocks, 'block')}, and the run did not end by itself: inconclusive "
+            f"comparisons use a stricter level, {percent(STOPPED)}, because a person who watches "
+            "a run may stop it at a convenient moment."
         )

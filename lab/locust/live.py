@@ -50,7 +50,7 @@ COLUMNS = {
 """Columns of that table: key -> title. Locust wants the first to be `name`."""
 
 SPARE = 20
-"""Nothing is made again before so many times what it took last: 5 % of the run at the most."""
+"""Nothing is repeated before so many times what it took last: 5 % of the run at the most."""
 
 T = TypeVar("T")
 
@@ -305,4 +305,4 @@ def _valid(row: Row) -> str:
 def _ratio(comparison: Comparison | None) -> str:
     if comparison is None or comparison.ratio is None:
         return UNKNOWN
-    return f"{ratio(comparison.ratio)} {comparison.said}"
+    return f"{ratio(comparison.ratio)} {comparison.verdict_text}"

@@ -12,18 +12,18 @@ from lab.model.plan import Role
 class Verdict(enum.StrEnum):
     """What a comparison allows to be said."""
 
-    FASTER = "better"
-    SLOWER = "worse"
-    SAME = "same"
-    """The whole interval lies within the floor."""
-    UNDECIDED = "undecided"
+    BETTER = "better"
+    WORSE = "worse"
+    NO_DIFFERENCE = "no difference"
+    """The whole interval lies within the noise."""
+    INCONCLUSIVE = "inconclusive"
     INVALID = "invalid"
     """Too few valid trials of one side."""
 
     @property
     def differs(self) -> bool:
         """Whether the two sides are told apart: better, or worse."""
-        return self in (Verdict.FASTER, Verdict.SLOWER)
+        return self in (Verdict.BETTER, Verdict.WORSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,16 @@ class Estimate:
     """Of the interval: the share of such intervals that hold the true ratio."""
 
 
-def worded(verdict: Verdict, below: float | None) -> str:
+def verdict_text(verdict: Verdict, below: float | None) -> str:
     """
-    Return *verdict* in words; one that is open says how small the change is at the most.
+    Return *verdict* in words; without a difference, with the size of the change that is excluded.
 
-    >>> worded(Verdict.UNDECIDED, 0.05)
-    'undecided, but below 5%'
+    >>> verdict_text(Verdict.INCONCLUSIVE, 0.05)
+    'no difference (< 5%)'
     """
-    if verdict is not Verdict.UNDECIDED or below is None:
+    if verdict not in (Verdict.INCONCLUSIVE, Verdict.NO_DIFFERENCE) or below is None:
         return verdict.value
-    return f"{verdict.value}, but below {below:.0%}"
+    return f"{Verdict.NO_DIFFERENCE} (< {below:.0%})"
 
 
 class MayBe(enum.StrEnum):
@@ -70,7 +70,7 @@ class MayBe(enum.StrEnum):
 
 def at_limit(limited: str | None, may_be: MayBe) -> str:
     """Say of a ratio that it is a bound, since *limited* was kept; None for both sides."""
-    return f"{limited or 'both'} at the generator's limit: the ratio may be {may_be}"
+    return f"{limited or 'both'} saturated the load generator: the ratio may be {may_be}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +135,9 @@ class Comparison:
     """In place of *ratio* where server and load had cores in common, and this is throughput."""
 
     @property
-    def said(self) -> str:
+    def verdict_text(self) -> str:
         """The verdict in words."""
-        return worded(self.verdict, self.below)
+        return verdict_text(self.verdict, self.below)
 
     @property
     def bound(self) -> str:
@@ -174,13 +174,16 @@ class Departure:
         """
         Say why it leaves.
 
-        >>> found = Comparison("cpu", "a", "b", Verdict.SLOWER, Estimate(2.25, 2.1, 2.4, 6))
+        >>> found = Comparison("cpu", "a", "b", Verdict.WORSE, Estimate(2.25, 2.1, 2.4, 6))
         >>> print(Departure("b", Role.PROFILE, 6, found))
         b: decided after 6 blocks (2.25x); its time goes to the others
         """
         ratio, below = self.comparison.ratio, self.comparison.below
         said = "" if ratio is None else f"{ratio.value:.2f}x"
-        if below is not None and self.comparison.verdict in (Verdict.UNDECIDED, Verdict.SAME):
+        if below is not None and self.comparison.verdict in (
+            Verdict.INCONCLUSIVE,
+            Verdict.NO_DIFFERENCE,
+        ):
             said = f"below {below:.0%}"
         then = "the run ends" if self.last else "its time goes to the others"
         return f"{self.arm}: decided after {self.blocks} blocks ({said}); {then}"

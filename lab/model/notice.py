@@ -20,7 +20,7 @@ class Means(enum.Enum):
     ENGINE = enum.auto()
     """The lab's engine for the load; this and the next three give a load more than it had."""
     GENERATORS = enum.auto()
-    """So many, where the generator has a CPU for each of them."""
+    """So many, if the load generator has a CPU for each of them."""
     PROCESSES = enum.auto()
     """The same, of another generator than the lab's."""
     CORES = enum.auto()

@@ -65,10 +65,10 @@ def judged(comparison: Comparison) -> str:
     """Return what is known of a ratio with its verdict, and what weakens that; or `-`."""
     if comparison.ratio is None:
         found = bounded(comparison)
-        return found if comparison.between is None else f"{found}, {comparison.said}"
+        return found if comparison.between is None else f"{found}, {comparison.verdict_text}"
     fragile = ", fragile" if comparison.fragile else ""
     both = ", both limited" if comparison.may_be is MayBe.EITHER else ""
-    return f"{bounded(comparison)} {comparison.said}{fragile}{both}"
+    return f"{bounded(comparison)} {comparison.verdict_text}{fragile}{both}"
 
 
 def centre(estimate: Estimate) -> str:

@@ -58,7 +58,7 @@ MANNERS = {
     Wire.HTTP: Manner(called="HTTP"),
     Wire.ECHO: Manner(called="echo", noun="an echo", http=False),
     Wire.UWSGI: Manner(
-        called="the uwsgi protocol, as nginx's uwsgi_pass asks, a connection for each request",
+        called="the uwsgi protocol, as nginx's uwsgi_pass asks, one connection per request",
         by="by the uwsgi protocol",
         keeps=False,
         proxied=True,

@@ -53,9 +53,9 @@ def document(
         notes=tuple(_notes(across, differing)),
         legend=(
             "change: second / first run, with Welch's 95% interval; ~: it may be 1.",
-            "better, worse: all beyond the floor, the noise of both runs (at least 2%); same:",
-            "within; undecided: neither.",
-            "undecided, but below 5%: a change of 5% or more is excluded.",
+            "better, worse: the whole interval lies outside the noise of both runs (at least 2%);",
+            "inconclusive: it does not.",
+            "no difference (< 5%): a change of 5% or more is excluded.",
         ),
         footer=(),
     )
@@ -84,7 +84,8 @@ def render_json(
 
 def _question(across: Across) -> str:
     return (
-        f"How each profile's ratio to {across.reference} changed from the first run to the second; "
+        f"How the ratio of each profile to {across.reference} changed from the first run to the "
+        "second; "
         f"{across.before.run.allotted} and {across.after.run.allotted} blocks"
     )
 
@@ -106,7 +107,7 @@ def _table(metric: str, changes: Sequence[RunDifference]) -> Table:
 
 
 def _verdict(change: RunDifference) -> Cell:
-    text = UNKNOWN if change.ratio is None else f"{ratio(change.ratio)} {change.said}"
+    text = UNKNOWN if change.ratio is None else f"{ratio(change.ratio)} {change.verdict_text}"
     return Cell(text, MEANINGS[change.verdict])
 
 
@@ -128,13 +129,13 @@ def _notes(across: Across, differing: Sequence[DifferingKey]) -> list[str]:
         if alone
     ]
     notes += [
-        f"{METRICS[metric].title}: {number} undecided. Two such runs would find a "
-        f"change of {smallest:.3g}x with 80% power; more blocks find smaller ones."
+        f"{METRICS[metric].title}: {number} inconclusive. Two such runs detect a change of "
+        f"{smallest:.3g}x with 80% power; more blocks detect smaller ones."
         for metric, (number, smallest) in across.undecided.items()
     ]
     notes += [
-        f"{run.name}: the generator was at its limit with {', '.join(names)}; a ratio of "
-        "requests/s with such a profile may be another one."
+        f"{run.name}: the load generator was saturated with {', '.join(names)}; ratios of "
+        "requests/s with such a profile are bounds."
         for run, names in zip(runs, across.capped, strict=True)
         if names
     ]

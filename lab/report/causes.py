@@ -42,7 +42,7 @@ def tested(diagnosis: Diagnosis) -> str:
     if counter is None:
         return "none"
     if effect is None or effect.ratio is None:
-        return f"{counter.toggle}: too few trials count"
+        return f"{counter.toggle}: too few valid trials"
     title = METRICS[counter.metric].title
     return f"{counter.toggle}: {title} {ratio(effect.ratio)}, expected {counter.expects.value}"
 

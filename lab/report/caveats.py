@@ -9,10 +9,10 @@ from lab.analysis.sweep import SweepConclusion
 from lab.model.wording import counted
 from lab.report.headline import same_twice
 
-ONE_CORE = "The server had ONE core: steps that add processes or threads cannot show a gain here."
+ONE_CORE = "The server had one core: adding processes or threads cannot show a gain here."
 
 SHARED = (
-    "Server and load shared their cores: requests/s are known between two bounds only, and CPU per "
+    "Server and load shared their cores: requests/s are known only as a range, so CPU per "
     "request decides."
 )
 
@@ -29,7 +29,7 @@ def caveats(conclusion: Conclusion) -> tuple[str, ...]:
     """Return what a reader of one load's comparisons must know; nothing where that is nothing."""
     said = [*of_cores(conclusion)]
     if conclusion.noise is None:
-        said.append("The noise check could not be made, so no difference here is to be trusted.")
+        said.append("The noise check could not be made, so no difference here is trustworthy.")
     elif not conclusion.noise.passed:
         said.append(f"Noise check failed: {same_twice(conclusion.noise)}.")
     return tuple(said)
@@ -40,5 +40,5 @@ def caveats_of_sweep(sweep: SweepConclusion) -> tuple[str, ...]:
     said = [ONE_CORE] if sweep.single_core else []
     if sweep.noisy:
         values = f"{len(sweep.noisy)} of {counted(len(sweep.values), 'value')} (grey)"
-        said.append(f"Noise check not passed at {values}: only large differences stand there.")
+        said.append(f"Noise check not passed at {values}: only large differences count there.")
     return tuple(said)

@@ -37,7 +37,7 @@ def curves_table(curves: Sequence[Curve]) -> Table:
     for curve in curves:
         values = curve.quantiles(list(SHARES.values()))
         cells = (number(None if value is None else value * 1e3) for value in values)
-        name = curve.profile if curve.counts else f"{curve.profile} (no trial counts)"
+        name = curve.profile if curve.counts else f"{curve.profile} (no valid trial)"
         rows.append((Cell(name), *cells))
     columns = (Column(title, "ms") for title in SHARES)
     return Table("Latency", (Column("profile", number=False), *columns), tuple(rows))
@@ -85,11 +85,11 @@ def _remark(drawn_trial: DrawnTrial) -> Cell:
     if trial.slot.arm.role is not Role.PROFILE:
         parts.append("noise check" if trial.slot.arm.role is Role.AA else "counter-run")
     if drawn_trial.observation is None:
-        parts.append("made again")
+        parts.append("repeated")
         meaning = Meaning.MUTED
     elif drawn_trial.observation.findings:
         gates = ", ".join(finding.gate.name for finding in drawn_trial.observation.findings)
-        parts.append(gates if drawn_trial.observation.valid else f"does not count: {gates}")
+        parts.append(gates if drawn_trial.observation.valid else f"invalid: {gates}")
         meaning = Meaning.WARNING if drawn_trial.observation.valid else Meaning.BAD
     if trial.attempt:
         parts.append(f"attempt {trial.attempt + 1}")

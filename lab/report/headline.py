@@ -1,4 +1,4 @@
-"""What a report opens with: who won and by how much, whether that can be trusted, and why."""
+"""What a report opens with: who won and by how much, whether that trustworthy, and why."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.metric import METRICS
 from lab.model.numbers import UNKNOWN, bounded, centre, figure, interval, ratio, share
-from lab.report.causes import STANDINGS
 
 ANOTHER = "another application"
 """What is said beside a comparison of two profiles that do not serve the same one."""
 
-Trusted = Literal["can be trusted", "with care", "not to be trusted"]
+Trusted = Literal["trustworthy", "with care", "not trustworthy"]
 
 TRUSTED: Mapping[Trust, Trusted] = {
-    Trust.YES: "can be trusted",
+    Trust.YES: "trustworthy",
     Trust.CARE: "with care",
-    Trust.NO: "not to be trusted",
+    Trust.NO: "not trustworthy",
 }
 """How far a run can be believed, in words; `summary.json` has them, too."""
 
@@ -67,7 +66,7 @@ def facts(conclusion: Conclusion) -> tuple[HeadlineFigure, ...]:
     known = (share(summary.floors[name]) if summary.aa[name].ratio else UNKNOWN for name in names)
     floors = ", ".join(known)
     titles = ", ".join(METRICS[name].title for name in names)
-    note = f"{titles}: the noise, at least 2%; a change must be wholly beyond it"
+    note = f"{titles}: the noise, at least 2%; the whole interval of a difference lies outside it"
     headline_figures.append(HeadlineFigure("Floor", floors, note))
     if conclusion.detectable is not None:
         note = f"in {METRICS[conclusion.metric].title}, with 80% power; the median step's"
@@ -77,14 +76,15 @@ def facts(conclusion: Conclusion) -> tuple[HeadlineFigure, ...]:
     valid, total = (sum(getattr(row, key) for row in summary.rows) for key in ("valid", "total"))
     headline_figures.append(
         HeadlineFigure(
-            "Trials that count",
+            "Valid trials",
             f"{valid} of {total}",
-            f"{summary.measured} of {summary.planned} planned ones were made, the check's too",
+            f"{summary.measured} of {summary.planned} planned trials were made, including the "
+            "noise check",
         )
     )
     again = str(summary.run.made_again)
     headline_figures.append(
-        HeadlineFigure("Repeated trials", again, "after a disturbance from outside; all are kept")
+        HeadlineFigure("Repeated trials", again, "after a disturbance from outside the run")
     )
     return tuple(headline_figures)
 
@@ -101,9 +101,9 @@ def _won(conclusion: Conclusion) -> str:
     if not conclusion.compared:
         return nothing_compared(conclusion)
     if conclusion.moved is None:
-        return f"No profile differs measurably from {baseline} by {title}"
+        return f"No measurable difference from {baseline} by {title}"
     text = _moved(conclusion.moved)
-    if conclusion.moved.whole.verdict is Verdict.SLOWER:
+    if conclusion.moved.whole.verdict is Verdict.WORSE:
         return f"No profile is better than {baseline} by {title}, and {text}"
     if conclusion.moved.application is not None:
         return f"{text[0].upper()}{text[1:]}"
@@ -134,24 +134,22 @@ def _limit(conclusion: Conclusion) -> str:
         return ""
     if conclusion.limit.standing is Standing.CONFIRMED:
         return f"{who} is limited by {conclusion.limit.cause.name}"
-    return (
-        f"what limits {who} is {STANDINGS[conclusion.limit.standing]} {conclusion.limit.cause.name}"
-    )
+    return f"{who} is probably limited by {conclusion.limit.cause.name}"
 
 
 def _noise(noise_check: NoiseCheck | None) -> str:
     if noise_check is None:
-        return "the machine's noise is not known, so nothing here is to be trusted"
+        return "the noise of this machine is unknown, so no difference here is trustworthy"
     said = same_twice(noise_check)
     if noise_check.passed:
         return f"noise check passed: {said}"
-    return f"noise check failed: {said}, more than wanted, so only what is larger stands"
+    return f"noise check failed: {said}, more than wanted, so only larger differences are reported"
 
 
 def same_twice(noise_check: NoiseCheck) -> str:
     """Say how large the noise is, and by which metric."""
     title = METRICS[noise_check.metric].title
-    return f"the same server twice shows {share(noise_check.within)} noise in {title}"
+    return f"{share(noise_check.within)} noise in {title}, same server twice"
 
 
 def _times(comparison: Comparison) -> str:
@@ -161,6 +159,6 @@ def _times(comparison: Comparison) -> str:
         return f"{comparison.changed} cannot be compared with {comparison.reference}"
     verb = "serves" if comparison.metric == "throughput" else "takes"
     told = comparison.verdict.differs
-    times = bounded(comparison) + ("" if told else f" ({comparison.said})")
-    aside = ", both at the load's limit" if comparison.may_be is MayBe.EITHER else ""
+    times = bounded(comparison) + ("" if told else f" ({comparison.verdict_text})")
+    aside = ", both saturated the load generator" if comparison.may_be is MayBe.EITHER else ""
     return f"{comparison.changed} {verb} {times} the {title} of {comparison.reference}{aside}"

@@ -165,7 +165,7 @@ def _limits(conclusion: Conclusion) -> tuple[Chip, ...]:
     """Return a row for all profiles with the same cause, as the other reports do."""
     chips = [_limit(limit) for limit in conclusion.limits]
     if conclusion.silent:
-        chips.append(_plain(conclusion.silent, "no trial counts"))
+        chips.append(_plain(conclusion.silent, "no valid trial"))
     return tuple(chips)
 
 

@@ -53,8 +53,8 @@ def of_both(plan: Plan) -> str:
     """Say what the ratios of a plan are of that has its reference's two trials count."""
     name = plan.reference
     return (
-        f"Each ratio is to {name}'s two trials in a block (if only one of them counts, to that "
-        "one); of all blocks' ratios the eighth at each end is left out of the mean."
+        f"Each ratio is to the mean of {name}'s two trials in a block (to the valid one, if only "
+        "one is valid); the mean leaves out an eighth of the blocks at each end."
     )
 
 
@@ -63,30 +63,28 @@ def legend(conclusion: Conclusion) -> tuple[str, ...]:
     plan = conclusion.summary.run.plan
     said = {
         Term.MEDIAN: (
-            "Medians over the trials that count; -: not known, or withheld for the reason given "
-            "last."
+            "Medians of the valid trials; -: unknown, or withheld for the reason given last."
         ),
         Term.RATIO: (
-            "1.42x [1.31, 1.55]: mean ratio within a block, so not of the medians above, and its "
-            f"{_level_words(conclusion.levels)} over n blocks; ~: it may be 1."
+            "1.42x [1.31, 1.55]: mean of the ratios within each block (not of the medians above) "
+            f"and its {_level_words(conclusion.levels)} over n blocks; ~: it may be 1."
         ),
         Term.BOTH: of_both(plan),
         Term.VERDICT: (
-            "better, worse: all beyond the noise (at least 2%); same: within; undecided: neither."
+            "better, worse: the whole interval lies outside the noise (at least 2%); "
+            "inconclusive: it does not."
         ),
-        Term.BELOW: "undecided, but below 5%: a change of 5% or more is excluded.",
+        Term.BELOW: "no difference (< 5%): a change of 5% or more is excluded.",
         Term.ALL_REQUESTS: (
-            "all requests: until the last had its outcome; shown for trials that do not count, too."
+            "all requests: time until the last request ended; also shown for invalid trials."
         ),
         Term.DUE: (
-            "p50, p90, p99: from when a request was due, as a user waits; service: from sending it."
+            "p50, p90, p99: from the time at which a request was due; service: from sending it."
         ),
-        Term.SATURATED: (
-            "p50, p99: measured at saturation, so not what a user sees at normal load."
-        ),
+        Term.SATURATED: ("p50, p99: measured at saturation, so higher than at normal load."),
         Term.REFERENCE_LINE: (
-            f"{', '.join(lines(plan))}: reference lines, the same reply to every request: what the "
-            "server itself needs."
+            f"{', '.join(lines(plan))}: reference lines: the same reply to every request, so "
+            "what the server alone needs."
         ),
     }
     return tuple(said[term] for term in terms(plan))

@@ -33,9 +33,9 @@ from lab.report.warnings import REASONS, told
 
 ENDS = {
     0: "measured",
-    1: "a server failed in half of its trials or more",
-    3: "measured, but noisier than wanted, too few trials count, or a limit is not decided",
-    99: "a limit of --fail-if is crossed",
+    1: "a server failed in at least half of its trials",
+    3: "measured, but inconclusive: too noisy, too few valid trials, or a limit not decided",
+    99: "regression: a limit of --fail-if is crossed",
 }
 """What the exit status of a run means."""
 
@@ -155,7 +155,7 @@ def _context(conclusion: Conclusion) -> Iterator[str]:
     if conclusion.noise is not None and conclusion.noise.passed:
         yield f"Noise check passed: {headline.same_twice(conclusion.noise)}"
     if Term.SATURATED in shown and "p99" in conclusion.opening.metrics:
-        yield "p99 is that of a full load: it compares settings, and is not what a user sees"
+        yield "p99 is measured at full load: compare settings by it, users see less"
 
 
 def _banner_lines(conclusion: Conclusion) -> Iterator[str]:
@@ -166,7 +166,7 @@ def _banner_lines(conclusion: Conclusion) -> Iterator[str]:
         yield conclusion.uncounted.sentence()
     yield from map(told, conclusion.warnings)
     for notice in conclusion.opening.notices:
-        tells = "" if notice.remedy is None else f" What would tell: {option(notice.remedy)}."
+        tells = "" if notice.remedy is None else f" Use {option(notice.remedy)}."
         yield notice.sentence() + tells
 
 
@@ -211,19 +211,19 @@ def _cell(comparison: Comparison | None) -> Cell:
 
 
 def _ratio_words(comparison: Comparison) -> str:
-    """Say a ratio and which way it goes; of one that is open what it excludes."""
-    few = " (few blocks decide it)" if comparison.fragile else ""
+    """Return a ratio with its verdict; without a difference, the size that is excluded."""
+    few = " (fragile)" if comparison.fragile else ""
     if comparison.may_be is MayBe.EITHER:
-        return "no answer: both at the load's limit"
+        return "inconclusive: both saturated the load generator"
     if comparison.verdict.differs:
         return f"{bounded(comparison)} {comparison.verdict}{few}"
     if comparison.ratio is None:
-        return f"no answer: {comparison.between}"
+        return f"{Verdict.INCONCLUSIVE}: {comparison.between}"
     if comparison.below is not None:
-        return f"no difference above {comparison.below:.0%}"
-    if comparison.verdict is Verdict.SAME:
-        return "no difference beyond the noise"
-    return f"no answer: {_ends(comparison.ratio, comparison.may_be)}"
+        return comparison.verdict_text
+    if comparison.verdict is Verdict.NO_DIFFERENCE:
+        return f"{Verdict.NO_DIFFERENCE} (within the noise)"
+    return f"{Verdict.INCONCLUSIVE}: {_ends(comparison.ratio, comparison.may_be)}"
 
 
 def _ends(ratio: Estimate, may_be: MayBe | None) -> str:
@@ -237,7 +237,7 @@ def _ends(ratio: Estimate, may_be: MayBe | None) -> str:
 
 def _alike(opening: Opening, title: str) -> Table | None:
     rows = tuple(
-        (Cell(f"above {below:.0%}"), Cell(_names(those))) for below, those in opening.alike.items()
+        (Cell(f"< {below:.0%}"), Cell(_names(those))) for below, those in opening.alike.items()
     )
     return _section(f"No difference in {title}", rows)
 
@@ -247,11 +247,11 @@ def _no_effect(conclusion: Conclusion) -> Table | None:
         (Cell(_some(no_effect.profiles)), Cell(ended(no_effect.reason)))
         for no_effect in conclusion.opening.no_effect
     )
-    return _section("No effect, by design", rows)
+    return _section("No effect", rows)
 
 
 def _open(conclusion: Conclusion) -> Table | None:
-    """Return the steps without an answer, and what it would take."""
+    """Return the inconclusive steps, and what would decide them."""
     still_open = conclusion.opening.undecided
     if not still_open:
         return None
@@ -259,13 +259,14 @@ def _open(conclusion: Conclusion) -> Table | None:
         (Cell(_name(compared_pair, alone=False)), _open_cell(conclusion, compared_pair))
         for compared_pair in still_open
     )
-    return _section(f"No answer{_remedy_words(conclusion)}", rows)
+    return _section(f"Inconclusive{_remedy_words(conclusion)}", rows)
 
 
 def _open_cell(conclusion: Conclusion, compared_pair: ComparedPair) -> Cell:
     judge = compared_pair.by[conclusion.metric]
     return Cell(
-        f"{METRICS[conclusion.metric].title}: {_ratio_words(judge).removeprefix('no answer: ')}"
+        f"{METRICS[conclusion.metric].title}: "
+        f"{_ratio_words(judge).removeprefix(f'{Verdict.INCONCLUSIVE}: ')}"
     )
 
 
@@ -301,7 +302,7 @@ def uncounted(conclusion: Conclusion) -> Table | None:
     rows += [
         (
             Cell(_name(compared_pair, alone=False)),
-            Cell("Fewer than two blocks in which both count."),
+            Cell("Fewer than two blocks have a valid trial of both."),
         )
         for compared_pair in conclusion.opening.uncounted
         if not explained & {compared_pair.changed, compared_pair.reference}
@@ -360,4 +361,4 @@ def _commands(summary: Summary, way: Way) -> tuple[str, ...]:
         ]
     whole = f"{lab} report {shlex.quote(way.run)}"
     page = () if way.page is None else (f"Report: {way.page}",)
-    return (*((*lines, "") if way.tries and lines else ()), *page, f"All of it: {whole} --full")
+    return (*((*lines, "") if way.tries and lines else ()), *page, f"Full report: {whole} --full")

@@ -20,7 +20,7 @@ def plan_line(conclusion: Conclusion) -> str:
     if plan.server_cores is not None:
         beside = "" if run.hosts else f", load on {plan.generator_cores}"
         cores = f"; server on {plan.server_cores}{beside}"
-    cores += ", cores shared" if run.shares_cores else ""
+    cores += ", shared cores" if run.shares_cores else ""
     how = f"{said}{each}{time} {order(plan)}; generator: {run.generator}{cores}"
     return f"{load_words(plan)}; {how}"
 
@@ -28,7 +28,7 @@ def plan_line(conclusion: Conclusion) -> str:
 def load_words(plan: Plan) -> str:
     """Say what load the servers had."""
     load = plan.load
-    kept = "keep-alive offered" if load.keepalive else "a connection for each request"
+    kept = "keep-alive" if load.keepalive else "one connection per request"
     if load.rate is not None:
         return (
             f"open loop: {load.rate:,g} requests/s, each due on the clock whatever the server "
@@ -36,12 +36,12 @@ def load_words(plan: Plan) -> str:
         )
     if load.requests is None:
         return f"{counted(load.connections, 'client')} at full load, {kept}"
-    return f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
+    return f"{load.requests:,} requests, {load.connections:,} in flight, {kept}"
 
 
 def order(plan: Plan) -> str:
     """Say how trials followed one another, and which differences they are for if anybody said."""
-    said = "in random order"
+    said = "in shuffled order"
     if plan.smallest != SMALLEST:
         said += f", for differences of {percent(plan.smallest)} or more"
     return said

@@ -10,8 +10,8 @@ OPTIONS: Mapping[Means, str] = {
     Means.BLOCKS: "--blocks {:,}",
     Means.MINUTES: "--minutes {}",
     Means.ENGINE: "the lab's engine instead of ab",
-    Means.PROCESSES: "--processes {} where the generator has a CPU for each",
-    Means.GENERATORS: "--generators {} where the generator has a CPU for each",
+    Means.PROCESSES: "--processes {} if the load generator has a CPU for each",
+    Means.GENERATORS: "--generators {} if the load generator has a CPU for each",
     Means.CORES: "a machine with more cores",
 }
 """What to use, by means, with {} for the number."""
@@ -19,11 +19,11 @@ OPTIONS: Mapping[Means, str] = {
 LOAD = "Use {}, or read CPU per request, which does not depend on it."
 
 SENTENCES: Mapping[Means, str] = {
-    Means.BLOCKS: "About --blocks {}, or a quieter machine would do.",
+    Means.BLOCKS: "Use about --blocks {}, or a quieter machine.",
     Means.MINUTES: f"Use {OPTIONS[Means.MINUTES]}.",
-    Means.QUIETER_MACHINE: "Only a quieter machine would do.",
+    Means.QUIETER_MACHINE: "Use a quieter machine.",
     Means.LATER_WINDOWS: (
-        "Work that is put off until after the reply needs a longer --warmup and --window."
+        "Use a longer --warmup and --window if the application defers work until after the reply."
     ),
     **{
         means: LOAD.format(OPTIONS[means])

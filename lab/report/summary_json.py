@@ -35,13 +35,14 @@ from lab.report.machine import machine_lines
 from lab.report.remarks import notes
 from lab.report.warnings import told
 
-FORMAT = 2
+FORMAT = 3
 """
 Version of the format; fields may be added within one, so a reader ignores what it does not know.
 
 1: the first.
 2: `diagnoses` and `inert`, the load's `rate`; later `shares`, `applications`, `below`, `level`
    and `conclusion`, which has all that a report says in words.
+3: verdicts are "better", "worse", "no difference", "inconclusive" and "invalid".
 """
 
 Source = str | Callable[[Any], Any]

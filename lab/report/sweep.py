@@ -32,7 +32,7 @@ def document(sweep: SweepConclusion) -> Document:
     """Return what is said of a sweep."""
     run, plan = sweep.run, sweep.run.plan
     asked = plan.workload.unsized if sweep.quantity == "size" else plan.workload.name
-    kept = "keep-alive offered" if plan.load.keepalive else "a connection for each request"
+    kept = "keep-alive" if plan.load.keepalive else "one connection per request"
     context = (
         f"{counted(run.allotted, 'block')}, each with every profile at every value {order(plan)}; "
         f"windows of {plan.window:g} s; {kept}; generator: {run.generator}"
@@ -51,8 +51,11 @@ def document(sweep: SweepConclusion) -> Document:
         tables=(*_thresholds(sweep), *with_content((*measured, *growth, *changes))),
         notes=tuple(printable(_notes(sweep))),
         legend=(
-            "Medians over the trials that count; -: not known, or withheld for a reason above.",
-            "1.42x [1.31, 1.55]: mean ratio within a block, and its 95% interval; ~: it may be 1.",
+            "Medians of the valid trials; -: unknown, or withheld for a reason above.",
+            (
+                "1.42x [1.31, 1.55]: mean of the ratios within each block, and its 95% confidence "
+                "interval; ~: it may be 1."
+            ),
         ),
         footer=footer(run),
         headline=sentence(sweep),
@@ -93,7 +96,7 @@ def differing(sweep: SweepConclusion) -> Iterator[str]:
         yield f"{', '.join(sweep.level)}: no value differs measurably from {name} {start}"
     yield from (_told(sweep, difference) for difference in sweep.differences)
     if not (sweep.gains or sweep.level or sweep.differences):
-        yield f"No profile differs measurably from {sweep.profiles[0]}"
+        yield f"No measurable difference from {sweep.profiles[0]}"
 
 
 def _by(sweep: SweepConclusion) -> str:
@@ -103,7 +106,8 @@ def _by(sweep: SweepConclusion) -> str:
 def _on_one_core(sweep: SweepConclusion) -> str:
     if not sweep.on_one_core:
         return ""
-    return f"With one server core this does not show what more {sweep.quantity} do on several. "
+    effect = f"the effect of more {sweep.quantity} on several cores"
+    return f"With one server core this does not show {effect}. "
 
 
 def _noise_check(sweep: SweepConclusion) -> str:
@@ -150,7 +154,7 @@ def _served(sweep: SweepConclusion) -> Table:
         cells = (NOTHING if each is None else Cell(f"{each:g}") for each in seen)
         rows.append((Cell(value), *cells))
     first = Column(sweep.quantity, number=False)
-    title = f"{sweep.counted} of each server as counted, masters and proxies among them"
+    title = f"{sweep.counted} of each server, counted, including masters and proxies"
     return Table(title.capitalize(), (first, *map(Column, sweep.profiles)), tuple(rows))
 
 
@@ -190,6 +194,6 @@ def _banners(sweep: SweepConclusion) -> Iterator[str]:
 def _notes(sweep: SweepConclusion) -> Iterator[str]:
     yield from map(with_remedy, sweep.notices)
     if left := sweep.profiles[MOST_LINES:]:
-        yield f"Not in the chart, which has room for {MOST_LINES} lines: {', '.join(left)}."
+        yield f"Not in the chart, which shows at most {MOST_LINES} lines: {', '.join(left)}."
     if len(sweep.values) > WHOLE:
-        yield f"What is said at one value: `lab report {sweep.run.name} --at {sweep.values[0]}`."
+        yield f"For one value: `lab report {sweep.run.name} --at {sweep.values[0]}`."

@@ -185,7 +185,7 @@ def _changes(conclusion: Conclusion) -> Table:
 def step_name(step: Rung, above: str) -> str:
     """Name the profile; with the one that it is a step from, where that is not the one above."""
     if step.before is None:
-        return f"{step.profile} (a start of its own)"
+        return f"{step.profile} (not a step)"
     name = step.profile if step.before == above else f"{step.profile} / {step.before}"
     return _marked(name, another=step.other_than_before)
 
@@ -259,10 +259,10 @@ def ratio_cell(comparison: Comparison | None) -> Cell:
 
 
 MEANINGS = {
-    Verdict.FASTER: Meaning.GOOD,
-    Verdict.SLOWER: Meaning.BAD,
-    Verdict.SAME: Meaning.PLAIN,
-    Verdict.UNDECIDED: Meaning.MUTED,
+    Verdict.BETTER: Meaning.GOOD,
+    Verdict.WORSE: Meaning.BAD,
+    Verdict.NO_DIFFERENCE: Meaning.PLAIN,
+    Verdict.INCONCLUSIVE: Meaning.MUTED,
     Verdict.INVALID: Meaning.MUTED,
 }
 

@@ -62,15 +62,15 @@ def _reach(threshold: Threshold, reading: RatioReading) -> str:
     """Say where the interval lies, and what it could not have seen."""
     limit = f"{threshold.limit:g}"
     said = {
-        Reach.BEYOND: f"the whole interval lies beyond {limit}",
-        Reach.NOISE: f"beyond {limit}, and within the {reading.floor:.1%} by which this machine's "
-        "noise moves two identical servers apart",
-        Reach.HOLDS: f"the interval holds {limit}",
+        Reach.BEYOND: f"the whole interval is beyond {limit}",
+        Reach.NOISE: f"beyond {limit}, but within the noise of {reading.floor:.1%} between two "
+        "identical servers on this machine",
+        Reach.HOLDS: f"the interval contains {limit}",
         Reach.SHORT: f"the interval ends {reading.margin:.1%} from {limit}",
     }[reading.reach]
     if reading.unseen is not None:
         side = "below" if threshold.above else "above"
-        said += f". A true ratio {side} {reading.unseen:.3g} would mostly pass unseen"
+        said += f". A true ratio {side} {reading.unseen:.3g} would usually not be detected"
     return said
 
 
@@ -92,4 +92,4 @@ def _too_few(title: str, too_few: TooFew) -> str:
         text = f"{profile.profile} has {title} in {profile.trials}/{profile.total} trials"
         parts.append(text + (f" ({gates})" if gates else ""))
     where = "" if too_few.run is None else f"in {too_few.run} "
-    return f"{where}{' and '.join(parts)}; two blocks with both are needed"
+    return f"{where}{' and '.join(parts)}; at least two blocks with both are needed"

@@ -9,7 +9,6 @@ from lab.analysis.conclusion import Conclusion
 from lab.analysis.health import HEADLINE
 from lab.analysis.summary import Summary
 from lab.analysis.sweep import RunConclusion
-from lab.model.comparison import Verdict
 from lab.model.document import Cell, Table, printable, texts
 from lab.model.metric import METRICS
 from lab.model.numbers import bounded, quantity, share
@@ -38,9 +37,7 @@ def sentence(run_conclusion: RunConclusion, metric: str) -> str:
     if comparison.ratio is None and comparison.between is None:
         return f"{METRICS[metric].title} of {new} and {old} cannot be compared"
     said = SAYING[metric].format(new=new, old=old, ratio=bounded(comparison))
-    if comparison.verdict is Verdict.UNDECIDED and comparison.below is not None:
-        return f"{said}: no difference above {comparison.below:.0%}"
-    return f"{said}: {comparison.verdict}"
+    return f"{said}: {comparison.verdict_text}"
 
 
 def no_result(why: Sequence[str]) -> str:
@@ -114,5 +111,5 @@ def _asked(summary: Summary) -> str:
     noise = share(summary.noise[HEADLINE]) if HEADLINE in summary.noise else "unknown"
     return (
         f"{run.plan.workload.path}: {load_words(run.plan)}, {counted(run.blocks, 'block')}. "
-        f"Old beside itself: {noise} noise in {METRICS[HEADLINE].title}."
+        f"Old compared with itself: {noise} noise in {METRICS[HEADLINE].title}."
     )

@@ -9,7 +9,7 @@ from lab.analysis.warning import Failing, NeverStarted, Noise, NothingCompared
 from lab.model.notice import Notice
 from lab.report.remedies import with_remedy
 
-STATUS = " Exit status 3 stands for this: measured, but noisier than wanted."
+STATUS = " Exit status 3: inconclusive because of this noise."
 
 REASONS: Mapping[type[Notice], str] = {
     NeverStarted: "The reason is below.",

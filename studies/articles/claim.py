@@ -28,7 +28,7 @@ class Decision(enum.StrEnum):
     NOT_SEEN = "not seen"
     OPPOSITE = "opposite"
     OUTDATED = "true then, outdated"
-    UNDECIDED = "no answer"
+    UNDECIDED = "inconclusive"
     UNTESTABLE = "cannot be tested here"
     NO_RUN = "no run yet"
 

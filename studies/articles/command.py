@@ -67,7 +67,7 @@ def claims_command(
     With --run the open claims are asked, as many as there is time for: one run for all that need
     the same workload and load. What the stored runs or those under --results have decided is not
     asked again, so the same command goes on where the last one ended, however it ended. A run that
-    ended early or with exit status 3 decides nothing, and is made again. One that left a claim
+    ended early or with exit status 3 decides nothing, and is repeated. One that left a claim
     open is not: --blocks asks it with more.
     """
     if missing:

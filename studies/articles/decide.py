@@ -240,16 +240,16 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
         low, high = 1 / high, 1 / low if low else math.inf
         least, most = 1 / most, 1 / least if least else math.inf
     verdict = verdict_of(low, high, floor, Better.HIGHER)
-    if verdict is Verdict.SLOWER:
+    if verdict is Verdict.WORSE:
         return Decision.OPPOSITE
-    if verdict is Verdict.FASTER:
+    if verdict is Verdict.BETTER:
         if low > most:
             return Decision.LARGER
         if high < least:
             return Decision.SMALLER
         # Of an interval the far end counts; where the ends are all that is known, the near one.
         return Decision.REPRODUCED if exact or low >= least else Decision.UNDECIDED
-    excluded = verdict is Verdict.SAME if least == 1 else high < least
+    excluded = verdict is Verdict.NO_DIFFERENCE if least == 1 else high < least
     return Decision.NOT_SEEN if excluded else Decision.UNDECIDED
 
 
@@ -263,7 +263,7 @@ def _of_nearness(low: float, high: float, least: float, most: float) -> Decision
 def describe(run: Run) -> str:
     """Return the load of a run, for people."""
     load_, window = run.plan.load, run.plan.window
-    shared = ", cores shared" if run.shares_cores else ""
+    shared = ", shared cores" if run.shares_cores else ""
     if load_.requests is not None:
         return f"{load_.requests:,} requests, {load_.connections:,} at once{shared}"
     if load_.rate is not None:

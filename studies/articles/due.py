@@ -18,7 +18,7 @@ def due(
     """
     Return the open claims that a run may decide, and by its id why no run here decides another.
 
-    A run that left a claim open is not made again with as many blocks or fewer: whoever repeats one
+    A run that left a claim open is not repeated with as many blocks or fewer: whoever repeats one
     until it decides decides by chance. Claims that fewer runs have asked come first, so that one
     whose runs decide nothing does not keep the others waiting.
 

@@ -50,7 +50,7 @@ def withheld(claim: Claim, summary: Summary) -> str:
         sentence += f" All requests together took {' and '.join(walls)}."
     cost = summary.compare("cpu", claim.changed, claim.reference)
     if cost.ratio is not None:
-        sentence += f" CPU per request: {figures(cost.ratio)}, {cost.said}."
+        sentence += f" CPU per request: {figures(cost.ratio)}, {cost.verdict_text}."
     return sentence
 
 

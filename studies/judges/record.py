@@ -139,7 +139,7 @@ class _Repeats:
         self.trials = self.repeats = 0
 
     def again(self, findings: Sequence[Finding]) -> bool:
-        """Return whether a trial of which this is found is made again."""
+        """Return whether a trial of which this is found is repeated."""
         self.trials += 1
         wanted = disturbed(findings) and self.repeats < max(2, REPEAT_SHARE * self.trials)
         self.repeats += wanted

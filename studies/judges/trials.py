@@ -68,7 +68,7 @@ def calibrate(
         may_go_on: Waits until the machine is idle; False where there is no more time.
 
     Raises:
-        LabError: It does not run here, or too few trials count.
+        LabError: It does not run here, or too few valid trials.
     """
     found: dict[int, list[float]] = {0: [], PROBED: []}
     block = 0

@@ -97,7 +97,7 @@ CASES = (
     PlantedCase("lock between processes", "lock convoy", "thunder-lock"),
     PlantedCase("log into a slow pipe", "logging", "slow-log", quick=True),
     PlantedCase(
-        "a connection for each request",
+        "one connection per request",
         "reconnecting",
         "reconnecting",
         Load(connections=8, keepalive=False),

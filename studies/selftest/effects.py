@@ -43,9 +43,13 @@ class Effect:
 
 
 EFFECTS = (
-    Effect("two identical profiles", REFERENCE, frozenset({Verdict.SAME, Verdict.UNDECIDED})),
-    Effect("20 % more work", "work-120", frozenset({Verdict.SLOWER})),
-    Effect("8 % less work", "work-92", frozenset({Verdict.FASTER})),
+    Effect(
+        "two identical profiles",
+        REFERENCE,
+        frozenset({Verdict.NO_DIFFERENCE, Verdict.INCONCLUSIVE}),
+    ),
+    Effect("20 % more work", "work-120", frozenset({Verdict.WORSE})),
+    Effect("8 % less work", "work-92", frozenset({Verdict.BETTER})),
 )
 
 
@@ -91,4 +95,4 @@ def _result(effect: Effect, said: Summary) -> EffectResult:
 def _right(said: Verdict, allowed: frozenset[Verdict]) -> bool | None:
     if said in allowed:
         return True
-    return None if said in {Verdict.UNDECIDED, Verdict.INVALID} else False
+    return None if said in {Verdict.INCONCLUSIVE, Verdict.INVALID} else False

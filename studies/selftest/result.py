@@ -32,7 +32,7 @@ class CaseResult:
     found: Mapping[str, int]
     """What was said -> number of trials."""
     disturbed: int = 0
-    """Trials that something outside disturbed, and that were made again or count for nothing."""
+    """Trials that something outside disturbed, and that were repeated or count for nothing."""
     evidence: str = ""
     """Of a trial that was right."""
     misses: tuple[Answer, ...] = ()
@@ -47,7 +47,7 @@ class CaseResult:
 
     @property
     def judged(self) -> int:
-        """Trials that count."""
+        """Valid trials."""
         return sum(self.found.values())
 
     @property

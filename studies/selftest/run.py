@@ -2,7 +2,7 @@
 The self-test: plant every fault several times, and count what the lab says of it.
 
 The order is interleaved over the cases, so that a machine that is busy for a minute spoils one
-trial of several cases and not all of one. A trial that something outside disturbed is made again,
+trial of several cases and not all of one. A trial that something outside disturbed is repeated,
 as in any run; the last one counts, unless it was disturbed so much that it counts for nothing.
 """
 

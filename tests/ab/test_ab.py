@@ -94,7 +94,9 @@ def test_two_commits_are_served_in_one_run(compared):
     first = r"(this run (could not|was too) .*: )?(new needs .* the )?CPU per request of .*"
     assert re.match(rf"## Performance: new / old\n\n\*\*{first}\*\*\n\nold: one \(", text), text
     assert re.search(r"\n\| CPU, µs/request \| .+ \| .+ \| (.*x \[|- \|)", text), text
-    assert re.search(r"\n/: .*, \d blocks. Old beside itself: .* noise in CPU per request", text)
+    assert re.search(
+        r"\n/: .*, \d blocks. Old compared with itself: .* noise in CPU per request", text
+    )
     assert "cpu(new/old) > 9" in text
     again = run("lab", "report", "--json", cwd=shop.parent)
     assert again.returncode == done.returncode

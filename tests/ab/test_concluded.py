@@ -110,7 +110,7 @@ def test_a_limit_that_is_open_says_what_would_tell(minutes, said):
     seen = RatioReading(Estimate(1.02, 1.02 / 1.0374, 1.02 * 1.0374, 10), Reach.HOLDS, 0.02)
     judgement = Judgement(parse("cpu(new/old) > 1.05"), ThresholdOutcome.OPEN, seen)
     assert f". {said}" in told_of(judgement, run)
-    bound = Comparison("cpu", "old", "new", Verdict.SAME, seen.ratio, may_be=MayBe.EITHER)
+    bound = Comparison("cpu", "old", "new", Verdict.NO_DIFFERENCE, seen.ratio, may_be=MayBe.EITHER)
     assert "would tell" not in told_of(replace(judgement, bound=bound), run)
     at_it = replace(judgement, threshold=parse("cpu(new/old) > 1.02"))
     assert ". A wider limit would tell, or a quieter machine." in told_of(at_it, run)

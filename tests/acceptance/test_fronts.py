@@ -83,7 +83,7 @@ def test_ours_without_an_own_ini_stay_as_they_are():
 
 
 def test_both_are_asked_in_the_uwsgi_protocol_and_answer(tmp_path):
-    """A whole comparison over UNIX sockets: a connection for each request, and no error."""
+    """A whole comparison over UNIX sockets: one connection per request, and no error."""
     (tmp_path / "mine.ini").write_text(f"[uwsgi]\nsocket = my.sock\nchdir = {SITES}\n{SITE}")
     asked = ("--path", "/where/Bonn", "--no-confirm")
     done = run("lab", "run", "mine.ini", "tuned", *asked, *SMALL, cwd=tmp_path)

@@ -64,10 +64,10 @@ def test_a_change_is_found_on_a_machine_of_half_the_speed():
     found = across(*summaries(before, after))
     verdicts = {(each.profile, each.metric): each for each in found.changes}
     fallen = verdicts["b", "throughput"]
-    assert fallen.verdict is Verdict.SLOWER
+    assert fallen.verdict is Verdict.WORSE
     assert fallen.ratio.value == pytest.approx(0.9, rel=0.02)
-    assert verdicts["c", "throughput"].verdict is not Verdict.SLOWER
-    assert verdicts["b", "cpu"].verdict is Verdict.SAME
+    assert verdicts["c", "throughput"].verdict is not Verdict.WORSE
+    assert verdicts["b", "cpu"].verdict is Verdict.NO_DIFFERENCE
 
 
 def test_the_reference_itself_is_never_compared():

@@ -12,7 +12,7 @@ from lab.analysis.observations import Observation, observe
 from lab.analysis.stats import error_of
 from lab.analysis.summary import summarise
 from lab.analysis.sweep import conclude_run
-from lab.model.comparison import Comparison, Estimate, Verdict, worded
+from lab.model.comparison import Comparison, Estimate, Verdict, verdict_text
 from lab.model.measurement import Trial
 from lab.model.plan import Better, Role, Slot
 from lab.report import markdown, opening, summary_json
@@ -23,13 +23,13 @@ from tests.kit import builders as make
     ("low", "high", "higher_is_better", "lower_is_better"),
     [
         (1.051, 1.2, "better", "worse"),
-        (1.05, 1.2, "undecided", "undecided"),
+        (1.05, 1.2, "inconclusive", "inconclusive"),
         (0.8, 0.952, "worse", "better"),
-        (0.8, 0.953, "undecided", "undecided"),
-        (0.953, 1.05, "same", "same"),
-        (1.01, 1.05, "same", "same"),
-        (0.953, 1.06, "undecided", "undecided"),
-        (0.5, 2.0, "undecided", "undecided"),
+        (0.8, 0.953, "inconclusive", "inconclusive"),
+        (0.953, 1.05, "no difference", "no difference"),
+        (1.01, 1.05, "no difference", "no difference"),
+        (0.953, 1.06, "inconclusive", "inconclusive"),
+        (0.5, 2.0, "inconclusive", "inconclusive"),
     ],
 )
 def test_the_verdict_needs_the_whole_interval(low, high, higher_is_better, lower_is_better):
@@ -55,7 +55,7 @@ def test_the_floor_is_the_noise_and_at_least_two_percent(ratio, expected):
 
     Nor does one that tells two identical servers apart, by 3 to 5 %, make one of 4 %.
     """
-    comparison = Comparison("cpu", "a", "a", Verdict.SAME, ratio)
+    comparison = Comparison("cpu", "a", "a", Verdict.NO_DIFFERENCE, ratio)
     assert floor(comparison) == pytest.approx(expected)
 
 
@@ -82,7 +82,7 @@ def test_pairs_are_made_within_blocks():
         ],
     )
     comparison = compared(run, "throughput", "b", "a")
-    assert comparison.verdict is Verdict.FASTER
+    assert comparison.verdict is Verdict.BETTER
     assert (comparison.ratio.value, comparison.ratio.n) == (pytest.approx(2.0), 4)
     assert comparison.ratio.high / comparison.ratio.low == pytest.approx(1.0)
 
@@ -171,7 +171,7 @@ def test_one_bad_block_makes_a_result_fragile():
     changed = [0.9 * value for value in quiet[:19]] + [3.0]
     seen = observations({("a", Role.PROFILE): [1.0] * 20, ("b", Role.PROFILE): changed})
     comparison = compare(seen, "cpu", own("b"), own("a"), 0.02)
-    assert (comparison.verdict, comparison.fragile) == (Verdict.UNDECIDED, True)
+    assert (comparison.verdict, comparison.fragile) == (Verdict.INCONCLUSIVE, True)
 
 
 def test_what_would_decide_is_in_blocks_and_not_in_pairs():
@@ -188,7 +188,7 @@ def test_undecided_says_what_would_decide():
     changed = [1.1, 0.9, 1.0, 1.1, 0.9]
     seen = observations({("a", Role.PROFILE): [1.0] * 5, ("b", Role.PROFILE): changed})
     comparison = compare(seen, "cpu", own("b"), own("a"), 0.02)
-    assert comparison.verdict is Verdict.UNDECIDED
+    assert comparison.verdict is Verdict.INCONCLUSIVE
     assert comparison.detectable == pytest.approx(1.184, abs=0.005)
     assert comparison.blocks_needed == pytest.approx(310, rel=0.03)
 
@@ -218,7 +218,7 @@ def test_a_ladder_with_nothing_real_shows_no_false_step():
     """Of 200 simulated ladders of seven equal steps at most 3 % show a difference in any."""
     chance = random.Random(20)
     false = sum(
-        bool({Verdict.FASTER, Verdict.SLOWER} & set(verdicts(ladder(chance, [1.0] * 7), 7)))
+        bool({Verdict.BETTER, Verdict.WORSE} & set(verdicts(ladder(chance, [1.0] * 7), 7)))
         for _ in range(200)
     )
     assert false <= 6
@@ -228,7 +228,7 @@ def test_a_real_step_is_found():
     """A step of 15 % among steps of nothing is found in at least 9 of 10 simulated ladders."""
     chance = random.Random(21)
     found = sum(
-        verdicts(ladder(chance, [1.0, 0.85, 1.0]), 3)[1] is Verdict.FASTER for _ in range(50)
+        verdicts(ladder(chance, [1.0, 0.85, 1.0]), 3)[1] is Verdict.BETTER for _ in range(50)
     )
     assert found >= 45
 
@@ -252,10 +252,10 @@ def test_what_is_undecided_says_what_it_excludes(low, high, size):
 
 def test_only_an_open_verdict_needs_the_size_in_words():
     """The others say more already."""
-    assert worded(Verdict.UNDECIDED, 0.05) == "undecided, but below 5%"
-    assert worded(Verdict.UNDECIDED, None) == "undecided"
-    assert worded(Verdict.FASTER, 0.10) == "better"
-    assert worded(Verdict.SAME, 0.02) == "same"
+    assert verdict_text(Verdict.INCONCLUSIVE, 0.05) == "no difference (< 5%)"
+    assert verdict_text(Verdict.INCONCLUSIVE, None) == "inconclusive"
+    assert verdict_text(Verdict.BETTER, 0.10) == "better"
+    assert verdict_text(Verdict.NO_DIFFERENCE, 0.02) == "no difference (< 2%)"
 
 
 def twice(*blocks):
@@ -302,7 +302,7 @@ def test_a_report_says_that_ratios_are_to_both_trials():
         (screen,) = opening.documents(found, opening.Way("lab", "latest"))
         text = markdown.render(found)
         for words in (text, "\n".join(screen.context)):
-            assert ("Each ratio is to a's two trials in a block" in words) is told
+            assert ("Each ratio is to the mean of a's two trials in a block" in words) is told
         step = json.loads(summary_json.render(found))["steps"][0]
         assert step["baseline"]["cpu"].get("both", False) is told
 

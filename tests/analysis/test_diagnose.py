@@ -326,12 +326,12 @@ def test_a_withheld_metric_is_compared_in_a_counter_run():
 @pytest.mark.parametrize(
     ("low", "high", "verdict", "expects", "standing"),
     [
-        (1.3, 1.5, Verdict.FASTER, Better.HIGHER, Standing.CONFIRMED),
-        (0.5, 0.7, Verdict.SLOWER, Better.HIGHER, Standing.WITHDRAWN),
-        (0.5, 0.7, Verdict.FASTER, Better.LOWER, Standing.CONFIRMED),
-        (0.99, 1.01, Verdict.SAME, Better.HIGHER, Standing.WITHDRAWN),
-        (0.99, 1.3, Verdict.UNDECIDED, Better.HIGHER, Standing.CONSISTENT),
-        (1.01, 1.3, Verdict.UNDECIDED, Better.HIGHER, Standing.CONSISTENT),
+        (1.3, 1.5, Verdict.BETTER, Better.HIGHER, Standing.CONFIRMED),
+        (0.5, 0.7, Verdict.WORSE, Better.HIGHER, Standing.WITHDRAWN),
+        (0.5, 0.7, Verdict.BETTER, Better.LOWER, Standing.CONFIRMED),
+        (0.99, 1.01, Verdict.NO_DIFFERENCE, Better.HIGHER, Standing.WITHDRAWN),
+        (0.99, 1.3, Verdict.INCONCLUSIVE, Better.HIGHER, Standing.CONSISTENT),
+        (1.01, 1.3, Verdict.INCONCLUSIVE, Better.HIGHER, Standing.CONSISTENT),
     ],
 )
 def test_what_a_counter_run_proves(low, high, verdict, expects, standing):

@@ -92,7 +92,7 @@ def test_requests_sent_again_are_named_beside_the_errors():
     window = make.window(ok=3900, errors={"reset": 40}, retried=60, connections=100)
     (finding,) = judge(make.trial(window))
     assert finding.reason == "2.50% of 4,000 requests failed (40 reset, 60 sent again)"
-    assert "by hand to read its log, which is not kept" in finding.advice
+    assert "by hand to read its log, which is not stored" in finding.advice
 
 
 def test_the_first_wrong_reply_stands_beside_its_class():
@@ -108,7 +108,7 @@ def test_an_application_that_fails_is_not_told_to_be_loaded_less():
     """Replies with another status are its own; a timeout may be the load's."""
     status = judge(make.trial(make.window(ok=902, errors={"status": 14})))[0]
     assert status.reason == "1.53% of 916 requests failed (14 with another status than 200)"
-    assert status.advice == "Run the profile by hand to read its log, which is not kept here."
+    assert status.advice == "Start the server by hand to read its log, which is not stored."
     both = judge(make.trial(make.window(ok=900, errors={"status": 14, "timeout": 2})))[0]
     assert both.advice.endswith(", or use fewer connections.")
 
@@ -131,7 +131,7 @@ def test_one_process_that_keeps_one_connection_starves_the_others():
         None,
         False,
     )
-    assert finding.reason == "63 of 64 connections got no reply; the others shared 60,000"
+    assert finding.reason == "63 of 64 connections got no reply; the others got 60,000"
 
 
 def test_starvation_needs_enough_replies_to_be_seen():
@@ -209,7 +209,8 @@ def test_a_server_whose_workers_wait_is_remarked_and_counts():
     (finding,) = judge(trial)
     assert (finding.gate.name, finding.withholds) == ("idle server", frozenset())
     assert finding.reason.startswith(
-        "nobody was at work: the server used 0.07 of 1 core, and the generator was busy for 35% of "
+        "server and load were both idle: the server used 0.07 of 1 core, and the generator was "
+        "busy for 35% of "
     )
 
 
@@ -372,7 +373,8 @@ def test_handshakes_lost_on_the_way_are_named_so():
     (finding,) = judge(trial)
     assert finding.gate.name == "quantised"
     assert finding.reason == (
-        "handshakes lost on the way: 210 sent again, none dropped by this server, 200 replies "
+        "handshakes lost between client and server: 210 sent again, none dropped by this server, "
+        "200 replies "
         "later than 0.9 s"
     )
 
@@ -530,8 +532,8 @@ def test_more_blocks_are_no_advice_where_none_would_count():
     """Only where what others took widens the intervals."""
     taken = (make.READINGS | {"machine.foreign_cpu": share} for share in (0.11, 0.51))
     mild, severe = (judge(make.trial(readings=readings))[0].advice for readings in taken)
-    assert mild == "Stop other work on this machine, or give the run more blocks."
-    assert severe == "Stop other work on this machine: while it lasts no block counts."
+    assert mild == "Stop other work on this machine, or run more blocks."
+    assert severe == "Stop other work on this machine: until then no block is valid."
 
 
 def test_an_unpinned_server_may_use_every_core():

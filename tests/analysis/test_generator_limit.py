@@ -92,8 +92,8 @@ def test_an_open_loop_that_keeps_its_rate_is_not_marked():
     [
         (set(), None, "| {} better |"),
         ({"b"}, MayBe.LARGER, "| at least {} better |"),
-        ({"a"}, MayBe.SMALLER, "| at most {} undecided |"),
-        ({"a", "b"}, MayBe.EITHER, "| {} undecided, both limited |"),
+        ({"a"}, MayBe.SMALLER, "| at most {} inconclusive |"),
+        ({"a", "b"}, MayBe.EITHER, "| {} inconclusive, both limited |"),
     ],
 )
 def test_a_ratio_says_what_else_it_may_be(busy, may_be, cell):
@@ -110,7 +110,7 @@ def test_a_ratio_says_what_else_it_may_be(busy, may_be, cell):
     assert {name for name in values if values[name]["throughput"].get("at_least")} == busy
     assert not any("at_least" in values[name]["cpu"] for name in values)
     if may_be is MayBe.EITHER:
-        both = "both at the generator's limit: the ratio may be larger or smaller (b / a)"
+        both = "both saturated the load generator: the ratio may be larger or smaller (b / a)"
         assert both in text
     else:
         assert ("the ratio may be" in text) == (may_be is not None)
@@ -137,7 +137,7 @@ def test_the_figure_of_the_ladder_says_it_too(busy, side, said, verdict):
     picture = figures.of_changes(conclude(summarise(ladder(busy))))["throughput"]
     drawn = svg.standalone("forest", picture)
     assert re.search(rf">{said} 2\.0\dx{verdict}<", drawn)
-    assert f">{said}: the load's limit<" in drawn
+    assert f">{said}: load generator saturated<" in drawn
     assert f"b {said} 2.0" in picture.description
     marks = {line.get_marker() for line in picture.figure.axes[0].get_lines()}
     assert forest.BOUNDS[side] in marks
@@ -154,9 +154,14 @@ def test_every_form_of_the_report_says_at_least():
         html_page.render(conclude(summary)),
     ):
         said = " ".join(text.split())
-        assert said.count("at least: the busiest generator process was at its limit, 90%") == 1
+        assert (
+            said.count("at least: the load generator was saturated, its busiest process for 90%")
+            == 1
+        )
         assert "(b 90%, c 90%)" in said
-        assert "Use --generators 2 where the generator has a CPU for each, or read CPU per" in said
+        assert (
+            "Use --generators 2 if the load generator has a CPU for each, or read CPU per" in said
+        )
         assert "at least 4,0" in said
     assert "c serves at least 2.0" in headline.sentence(conclude(summary))
 
@@ -164,10 +169,10 @@ def test_every_form_of_the_report_says_at_least():
 @pytest.mark.parametrize(
     ("generator", "processes", "remedy"),
     [
-        ("engine", 1, "Use --generators 2 where"),
-        ("engine x2", 2, "Use --generators 3 where"),
-        ("locust", 1, "Use --processes 2 where"),
-        ("locust fasthttp x4", 4, "Use --processes 5 where"),
+        ("engine", 1, "Use --generators 2 if"),
+        ("engine x2", 2, "Use --generators 3 if"),
+        ("locust", 1, "Use --processes 2 if"),
+        ("locust fasthttp x4", 4, "Use --processes 5 if"),
         ("ab", 1, "Use the lab's engine instead of ab"),
     ],
 )
@@ -181,10 +186,10 @@ def test_the_remark_names_what_gives_the_load_more(generator, processes, remedy)
 @pytest.mark.parametrize(
     ("cores", "gate", "remark"),
     [
-        ({"machine.cores": 4.0, "server.cores": 2.0}, "--generators 2", "Use --generators 2 where"),
+        ({"machine.cores": 4.0, "server.cores": 2.0}, "--generators 2", "Use --generators 2 if"),
         (
             {"machine.cores": 2.0, "server.cores": 1.0},
-            "process: load with fewer",
+            "process: use fewer",
             "Use a machine with more cores, or",
         ),
     ],
@@ -206,10 +211,10 @@ def test_a_threshold_and_a_comparison_of_runs_say_it_too():
     """A script that fails on a ratio prints why that may be another one."""
     limited, free = summarise(ladder({"b"})), summarise(ladder(set()))
     judged = judge_run(parse("rps(b/a) < 2.5"), limited)
-    assert why(judged).endswith("b at the generator's limit: the ratio may be larger")
+    assert why(judged).endswith("b saturated the load generator: the ratio may be larger")
     assert "limit:" not in why(judge_run(parse("rps(b/a) < 2.5"), free))
     notes = across_report.document(across(free, limited), ()).notes
-    assert sum("the generator was at its limit with b" in note for note in notes) == 1
+    assert sum("the load generator was saturated with b" in note for note in notes) == 1
 
 
 def echoing(generator, server):
@@ -233,11 +238,11 @@ def echoing(generator, server):
 @pytest.mark.parametrize(
     ("generator", "server", "verdict"),
     [
-        (0.5, 0.95, Verdict.SAME),
+        (0.5, 0.95, Verdict.NO_DIFFERENCE),
         # Generator-bound: throughput does not count.
         (0.95, 0.5, Verdict.INVALID),
         # Both at their limit: it counts, and either server may be faster.
-        (0.95, 0.95, Verdict.UNDECIDED),
+        (0.95, 0.95, Verdict.INCONCLUSIVE),
     ],
 )
 def test_fast_servers_are_not_called_the_same_by_a_full_generator(generator, server, verdict):

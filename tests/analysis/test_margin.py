@@ -231,14 +231,14 @@ def test_what_is_beyond_doubt_ends_at_the_first_look():
     later = steady(math.log(2), 6)
     later = [first + rest for first, rest in zip(later, steady(0.0, 10), strict=True)]
     found = comparison(run_of(later))
-    assert (found.verdict, found.ratio.n, found.ratio.level) == (Verdict.FASTER, 6, looks.EARLY)
+    assert (found.verdict, found.ratio.n, found.ratio.level) == (Verdict.BETTER, 6, looks.EARLY)
 
 
 def test_what_is_below_five_percent_ends_too():
     """It stays undecided in word, and says how small it is."""
     found = comparison(run_of(steady(0.015, 9)))
     assert (found.ratio.n, found.ratio.level) == (6, looks.EARLY)
-    assert found.said == "undecided, but below 5%"
+    assert found.verdict_text == "no difference (< 5%)"
 
 
 OPEN = [[0.0] * 7, [0.05, -0.05] * 3 + [0.05], [0.1, -0.1, 0.2, 0.0, 0.1, -0.1, 0.2]]
@@ -248,7 +248,7 @@ OPEN = [[0.0] * 7, [0.05, -0.05] * 3 + [0.05], [0.1, -0.1, 0.2, 0.0, 0.1, -0.1, 
 def test_what_is_open_at_the_end_is_judged_at_96_percent():
     """The moment was not chosen by the data."""
     found = comparison(run_of(OPEN))
-    assert (found.verdict, found.ratio.n, found.ratio.level) == (Verdict.UNDECIDED, 7, looks.END)
+    assert (found.verdict, found.ratio.n, found.ratio.level) == (Verdict.INCONCLUSIVE, 7, looks.END)
 
 
 def test_a_run_that_was_stopped_is_judged_more_strictly_and_says_so():
@@ -256,7 +256,7 @@ def test_a_run_that_was_stopped_is_judged_more_strictly_and_says_so():
     said = summarise(run_of(OPEN, ended=False))
     assert said.steps[0].step["throughput"].ratio.level == looks.STOPPED == 0.9876
     (banner,) = (each for each in warned(said) if "98.76%" in each)
-    assert banner.startswith("7 blocks, and the run has not ended by itself: ")
+    assert banner.startswith("7 blocks, and the run did not end by itself: ")
     double = comparison(run_of(steady(math.log(2), 7), ended=False))
     assert (double.ratio.n, double.ratio.level) == (6, looks.EARLY)
 

@@ -122,7 +122,7 @@ def test_granian_accept_queue(overflows):
     Granian's comparison (2026): 10.3 times uWSGI.
 
     Granian ran with a queue of 2,048 and uWSGI with its default of 100, which overflowed 79 to 91
-    times in 2 s when it was made again. What is left is CPU per request: 177 to 214 µs. Chosen: the
+    times in 2 s when it was repeated. What is left is CPU per request: 177 to 214 µs. Chosen: the
     rest, as of one full core.
     """
     ok = round(2.0 / 195e-6)

@@ -44,7 +44,7 @@ def test_a_ratio_lies_between_what_was_served_and_what_the_cores_have_cpu_for():
     assert found.ratio is None
     assert found.between.low == pytest.approx(7_730 * 142e-6 / 2, rel=1e-3)
     assert found.between.high == pytest.approx(2 / 203e-6 / 10_600, rel=1e-3)
-    assert (found.between.n, found.verdict) == (4, Verdict.SLOWER)
+    assert (found.between.n, found.verdict) == (4, Verdict.WORSE)
 
 
 def test_the_ends_are_those_of_the_intervals():
@@ -60,7 +60,7 @@ def test_no_verdict_beyond_what_both_ends_allow():
     found = summarise(shared({"a": (2000, 800e-6), "b": (2000, 800e-6)})).steps[0].step
     between = found["throughput"].between
     assert (between.low, between.high) == pytest.approx((0.8, 1.25), rel=1e-3)
-    assert found["throughput"].verdict is Verdict.UNDECIDED
+    assert found["throughput"].verdict is Verdict.INCONCLUSIVE
     assert found["cpu"].ratio.value == pytest.approx(1)
 
 
@@ -74,7 +74,7 @@ def test_every_form_of_the_report_says_the_ends_and_no_ratio():
     ):
         assert "between 0.549x and 0.929x, worse" in text
         assert "at least 10,600" in text
-        assert "cores shared" in text
+        assert "shared cores" in text
     step = json.loads(summary_json.render(conclude_run([summary])))["steps"][0]["step"][
         "throughput"
     ]
@@ -87,7 +87,7 @@ def test_the_arrangement_is_in_the_plan_of_the_report():
     run = shared()
     plan = replace(run.plan, server_cores="0-1", generator_cores="1")
     said = markdown.render(conclude_run([summarise(replace(run, plan=plan))]))
-    assert "generator: engine; server on 0-1, load on 1, cores shared" in said
+    assert "generator: engine; server on 0-1, load on 1, shared cores" in said
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_idle_cores_are_said():
     for idle, said in ((0.2, False), (0.21, True)):
         trial = make.trial(readings=make.READINGS | SHARED | {"server.idle": idle})
         (finding,) = judge(trial)
-        assert ("stood idle, so CPU alone did not limit it" in finding.reason) is said
+        assert ("was idle, so CPU alone was not the limit" in finding.reason) is said
 
 
 def test_a_server_that_shares_its_cores_had_what_it_used_and_what_stood_idle():

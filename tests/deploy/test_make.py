@@ -93,7 +93,7 @@ def test_a_noisy_machine_is_no_failure_of_make_compare(compare, words):
     done = compare(3, *words)
     assert done.returncode == 0
     [line] = done.stderr.splitlines()
-    assert line.startswith("compare: done, but this machine was too noisy, or too few trials count")
+    assert line.startswith("compare: done, but this machine was too noisy, or too few valid trials")
     assert "(status 3 of lab run)" in line
     assert line.endswith("make compare ARGS='--minutes 30'")
 

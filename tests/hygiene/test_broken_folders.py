@@ -180,7 +180,7 @@ def test_what_cannot_be_true_is_refused(lab, copy, make, message):
 
 
 def test_a_torn_line_is_no_line_that_is_there_twice(lab, copy):
-    """What a crash left of a trial that was made again is passed over, as any torn line is."""
+    """What a crash left of a trial that was repeated is passed over, as any torn line is."""
     with (copy / TRIALS).open("ab") as file:
         file.write((copy / TRIALS).read_bytes().splitlines()[1][:-10])
     status, _, err = lab("report", copy)

@@ -80,7 +80,7 @@ def test_clocks_that_cannot_be_read_together_give_no_reading(monkeypatch, when):
 
 @pytest.mark.parametrize("step", [-0.051, 0.051])
 def test_a_step_discards_the_trial(step):
-    """From 50 ms on nothing of it counts, and it is made again."""
+    """From 50 ms on nothing of it counts, and it is repeated."""
     (finding,) = judge(trial(**{"machine.clock_step": step}))
     assert (finding.gate.name, finding.withholds, finding.gate.outside) == ("machine", None, True)
     assert f"the wall clock was set by {step:+.3g} s" in finding.reason

@@ -107,7 +107,7 @@ def test_a_broken_server_fails_the_command(lied):
     folder, done = lied
     assert done.returncode == summary(folder)["exit_code"] == 1
     never, always, *_ = summary(folder)["banners"]
-    assert never.startswith("Never started: unstartable, absent.")
+    assert never.startswith("Did not start: unstartable, absent.")
     assert always.startswith(f"Failed in every trial: {', '.join(LIES)}, dies, widowed.")
 
 

@@ -69,7 +69,7 @@ def compare(*command: str, cwd: Path, also: int = 0) -> subprocess.CompletedProc
     Run a comparison, which may end with 3 on a busy machine, and with *also*.
 
     On a machine that starves a server its requests fail, and the comparison ends with 1. Then it
-    is made again, twice at most, as if the others had not been made.
+    is repeated, twice at most, as if the others had not been made.
     """
     before = set(cwd.glob("results/*"))
     done = run(*command, cwd=cwd)

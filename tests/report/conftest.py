@@ -127,7 +127,8 @@ def diagnosed(summary):
         Diagnosis("baseline", router, 9, 10, Standing.CONFIRMED,
                   counter("router", "http-socket instead of http"), effect),
         Diagnosis("baseline", Cause("logging", "1.0 writes a request"), 10, 10, Standing.WITHDRAWN,
-                  counter("logging", "disable-logging"), replace(effect, verdict=Verdict.SAME)),
+                  counter("logging", "disable-logging"),
+                  replace(effect, verdict=Verdict.NO_DIFFERENCE)),
     ]  # fmt: skip
     more = {
         name: (Diagnosis(name, router, trials, 10, Standing.CONSISTENT),)

@@ -69,4 +69,4 @@ def test_a_threshold_is_a_line(found):
     """For the end of a report."""
     line = thresholds.judgement_line(*found[1])
     assert line.startswith("failed: --fail-if 'cpu(b/a) > 1.05': 2.0")
-    assert line.endswith("over 10 blocks: the whole interval lies beyond 1.05.")
+    assert line.endswith("over 10 blocks: the whole interval is beyond 1.05.")

@@ -127,7 +127,7 @@ def test_it_opens_with_a_sentence_what_weakens_it_and_one_picture(ladder):
     text = re.sub(r"<(style|desc|title|defs)\b.*?</\1>", "", ladder, flags=re.DOTALL)
     first, rest = text.split("</figure>", 1)
     said = "By settings, safety serves 1.77x"
-    places = [first.index(words) for words in (said, "ONE core", "at its limit with tuned", "<svg")]
+    places = [first.index(words) for words in (said, "one core", "saturated with tuned", "<svg")]
     assert places == sorted(places)
     assert "A/A" not in first
     order = ("What changed", "No difference in", "No effect", "What limits it", "All of it")
@@ -193,12 +193,12 @@ def test_causes_carry_their_standing(diagnosed):
     """A proved one, a likely one, a refuted one struck out, an idle option, and neither."""
     page = html_page.render(conclude(diagnosed))
     parse(page)
-    assert "router: proved by a counter-run</span>" in page
+    assert "router: verified by a counter-run</span>" in page
     assert "router: likely</span>" in page
     assert '<span class="chip withdrawn">logging: refuted by a counter-run</span>' in page
     assert "nothing recycles workers without a master." in page
     assert page.count('<span class="chip none">unexplained</span>') == 1
-    assert page.count('<span class="chip none">no trial counts</span>') == 1
+    assert page.count('<span class="chip none">no valid trial</span>') == 1
 
 
 def test_profiles_with_the_same_cause_share_a_row(diagnosed):
@@ -231,5 +231,5 @@ def test_a_run_in_which_nothing_worked_has_a_page():
     failed = [replace(t, windows=(), readings={}, failure="no app") for t in run.trials]
     page = html_page.render(conclude(summarise(replace(run, trials=tuple(failed)))))
     assert "<svg" not in page
-    assert "not to be trusted" in page
+    assert "not trustworthy" in page
     assert "no app" in page

@@ -51,7 +51,7 @@ def test_the_first_screen_of_an_open_loop(open_loop):
 def test_a_sweep_shows_its_sentence_and_what_was_measured():
     """At each value requests/s or CPU, and p99; the one core stands above them."""
     text = stored("open-loop")
-    assert text.index("ONE core") < text.index("CPU per request\n") < text.index("p99\n")
+    assert text.index("one core") < text.index("CPU per request\n") < text.index("p99\n")
     assert "--at 50%" in text
 
 
@@ -61,12 +61,12 @@ def test_no_first_screen_hides_what_weakens_it(name):
     found = conclude_run(summaries(read_run(project.runs() / name)))
     text = " ".join(shown(*found.summaries).split())
     for each in found.points:
-        assert not each.on_one_core or "ONE core" in text
+        assert not each.on_one_core or "one core" in text
         assert not each.summary.run.shares_cores or "shared their cores" in text
         assert (
             load_at_limit(each.summary) is None
             or found.sweep
-            or "at least what is shown" in text
+            or "a lower bound there" in text
             or not (
                 {*load_at_limit(each.summary).busy} & {step.profile for step in each.summary.steps}
             )
@@ -82,7 +82,7 @@ def test_of_a_bound_without_an_answer_the_end_that_is_known_is_told():
     open_ = found.compare("throughput", "granian", "tuned")
     assert open_.may_be is MayBe.SMALLER
     text = stored("tuned-granian", width=200)
-    assert f"no answer: at most {figure(open_.ratio.high)}x " in text
+    assert f"inconclusive: at most {figure(open_.ratio.high)}x " in text
 
 
 def test_a_profile_that_ran_alone_is_told_so(walkthrough):
@@ -98,7 +98,7 @@ def test_a_profile_that_ran_alone_is_told_so(walkthrough):
 def test_what_limits_each_profile_has_its_standing(diagnosed):
     """Proved by a counter-run, or likely; a refuted cause limits nothing."""
     text = " ".join(shown(diagnosed).split())
-    assert "router (proved by a counter-run): the http router" in text
+    assert "router (verified by a counter-run): the http router" in text
     assert "router (likely)" in text
     assert "logging" not in text.split("WHAT LIMITS IT")[1].split("TRY")[0]
 
@@ -119,10 +119,10 @@ def test_a_run_of_asgi_servers_names_no_ini():
     ]
     text = shown(summarise(replace(run, plan=replace(run.plan, arms=tuple(arms)))))
     assert "TRY" not in text
-    assert "All of it: " in text
+    assert "Full report: " in text
 
 
-@pytest.mark.parametrize(("status", "said"), [(0, "measured"), (3, "noisier than wanted")])
+@pytest.mark.parametrize(("status", "said"), [(0, "measured"), (3, "inconclusive")])
 def test_the_exit_status_is_said_in_words(status, said):
     """As the last line, below all else."""
     assert opening.end(status).startswith(f"exit {status}: ")

@@ -46,21 +46,21 @@ def asking(path, body=b""):
 def test_who_would_share_a_secret_is_warned():
     """It cannot be left out: a run that is repeated would ask for something else."""
     found = asking("/a?api_key=3f9c&page=2&author=me", b'{"password": "x", "passed": 1}')
-    (note,) = (each for each in found if each.startswith("Before you share it"))
-    assert "the values of api_key, password stand in this run's folder" in note
+    (note,) = (each for each in found if each.startswith("Before you share this run"))
+    assert "the values of api_key, password are in its folder" in note
     assert not any("share it" in each for each in asking("/a?token=&page=2&author=me"))
 
 
 @pytest.mark.parametrize(
     ("shares", "said"),
     [
-        ({"baseline": [0.3]}, "(baseline 1/10; the trials count)"),
-        ({"tuned": [0.9, 0.9]}, "(tuned 2/10; nothing of these trials counts)"),
+        ({"baseline": [0.3]}, "(baseline 1/10; the trials are valid)"),
+        ({"tuned": [0.9, 0.9]}, "(tuned 2/10; these trials are invalid)"),
         ({"baseline": [0.9], "tuned": [0.9] * 10},
-         "(baseline 1/10, tuned 10/10; nothing of these trials counts)"),
+         "(baseline 1/10, tuned 10/10; these trials are invalid)"),
         ({"baseline": [0.3], "tuned": [0.9] * 5},
-         "(baseline 1/10, tuned 5/10; at worst: nothing of a trial counts)"),
-        ({"tuned": [0.3] * 4 + [0.9]}, "(tuned 5/10; at worst: nothing of a trial counts)"),
+         "(baseline 1/10, tuned 5/10; at worst: a trial is invalid)"),
+        ({"tuned": [0.3] * 4 + [0.9]}, "(tuned 5/10; at worst: a trial is invalid)"),
     ],
     ids=["remark", "severe", "severe in both", "severe in one profile", "severe in one trial"],
 )  # fmt: skip
@@ -75,7 +75,7 @@ def test_a_gates_note_says_no_more_than_holds_for_all(shares, said):
 def test_what_the_blocks_find_is_what_would_get_a_verdict():
     """Told from 1 is not enough: a verdict needs the floor as well."""
     summary = summarise(make.ladder_run(LADDER))
-    step = replace(summary.steps[0].step["cpu"], detectable=1.1, verdict=Verdict.UNDECIDED)
+    step = replace(summary.steps[0].step["cpu"], detectable=1.1, verdict=Verdict.INCONCLUSIVE)
     summary = replace(
         summary,
         steps=(replace(summary.steps[0], step={"cpu": step}),),
@@ -94,7 +94,7 @@ def test_two_protocols_are_named():
     asked = replace(first, workload=replace(first.workload, wire=Wire.UWSGI))
     mixed = replace(run, plan=replace(run.plan, arms=(asked, *others)))
     (note,) = (each for each in notes(conclude(summarise(mixed))) if "protocols" in each)
-    assert "a connection for each request: baseline; HTTP: tuned" in note
+    assert "one connection per request: baseline; HTTP: tuned" in note
 
 
 def test_a_report_explains_the_terms_that_it_uses():

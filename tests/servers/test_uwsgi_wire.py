@@ -35,7 +35,7 @@ def start(start_peer):
 
 @pytest.mark.parametrize("transport", list(Transport))
 def test_it_is_ready_answers_and_takes_a_load(start, transport):
-    """The same reply as over HTTP, checked whole, on a connection for each request."""
+    """The same reply as over HTTP, checked whole, on one connection per request."""
     workload = asked(transport)
     with start(workload) as server:
         assert fetch(server.endpoint, "/where/a%20%C3%A9?x=1", 5.0)[::2] == (

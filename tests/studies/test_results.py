@@ -94,7 +94,7 @@ def test_what_takes_a_tenth_more_is_found(metric):
     assert (found["sizes"]["blocks"], found["sizes"]["window"]) == (DEFAULT.blocks, DEFAULT.window)
     verdicts = [pair["verdict"] for pair in found["comparisons"]["10% more"][metric]]
     assert len(verdicts) == 6
-    assert verdicts.count(Verdict.SLOWER) >= 4
+    assert verdicts.count(Verdict.WORSE) >= 4
 
 
 @pytest.mark.parametrize("metric", ["cpu", "throughput"])

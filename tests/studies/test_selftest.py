@@ -121,7 +121,7 @@ def test_an_unknown_case_is_refused():
     ids=["9 of 10", "8 of 10", "none"],
 )
 def test_nine_of_ten_must_be_right(found, status):
-    """Of each case; and a case of which no trial counts is not proved."""
+    """Of each case; and a case of which no valid trial is not proved."""
     assert result(ROUTER, replace(ROUTER, found=found)).status == status
 
 

@@ -101,7 +101,7 @@ def test_a_first_block_in_vain_is_a_warning():
     said = printed([[CROWDED]] * 3).splitlines()
     assert "3 of 3 trials invalid (machine)" in said[0]
     assert said[1:] == [
-        "warning: no trial counts so far. machine: other programs used 1.72 cores. Stop other work."
+        "warning: no valid trial so far. machine: other programs used 1.72 cores. Stop other work."
     ]
 
 
@@ -169,7 +169,7 @@ def test_what_leaves_is_in_no_block_any_more(clock):
     plan = with_minutes(run.plan, 10)
     progress = Progress(plan, Console(file=stream, width=40))
     ratio = Estimate(1.01, 0.98, 1.04, 6, 0.995)
-    found = Comparison("cpu", "a", "b", Verdict.UNDECIDED, ratio, below=0.05)
+    found = Comparison("cpu", "a", "b", Verdict.INCONCLUSIVE, ratio, below=0.05)
     progress.leaving([Departure("b", Role.PROFILE, 6, found)])
     for trial in run.trials[:2]:
         progress.finished(trial, [])

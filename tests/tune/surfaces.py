@@ -157,7 +157,7 @@ class Bench:
         self.drift, self.used = 0.0, 0
 
     def block(self, settings):
-        """Return the logarithms of requests/s of one block, made in random order."""
+        """Return the logarithms of requests/s of one block, made in shuffled order."""
         order = [*range(len(settings))]
         self.draw.shuffle(order)
         found = [0.0] * len(settings)

@@ -62,7 +62,7 @@ def proof(bench, winner, blocks):
     noise = paired([again - first for first, again, _ in made])
     floor = max(LEAST_FLOOR, half_width(noise))
     found = paired([new - (first + again) / 2 for first, again, new in made])
-    return verdict_of(found.low, found.high, floor, Better.HIGHER) is Verdict.FASTER
+    return verdict_of(found.low, found.high, floor, Better.HIGHER) is Verdict.BETTER
 
 
 @pytest.fixture(scope="module", params=(0.03, 0.06))

@@ -175,11 +175,11 @@ def certain(said: Comparison, published: float | None) -> str:
     told = said.verdict.differs
     if said.ratio is not None:
         return f"{said.bound}{figure(said.ratio.value)}x{f' {said.verdict}' if told else ''}"
-    if high is not None and ((published or 0) > high or said.verdict is Verdict.SLOWER or not low):
+    if high is not None and ((published or 0) > high or said.verdict is Verdict.WORSE or not low):
         return f"at most {figure(high)}x"
     if low is None:
-        return "does not count"
-    if high is None or said.verdict is Verdict.FASTER:
+        return "invalid"
+    if high is None or said.verdict is Verdict.BETTER:
         return f"at least {figure(low)}x"
     return f"{figure(low)}x to {figure(high)}x"
 
@@ -218,10 +218,10 @@ def _key(found: Mapping[str, Comparison], level: str) -> list[Artist]:
     if not between:
         style |= {"marker": SAME, "markersize": 5.6}
     kinds = {
-        Verdict.FASTER: "surely better",
-        Verdict.SLOWER: "surely worse",
-        Verdict.UNDECIDED: "better or worse: not known",
-        Verdict.SAME: "the same",
+        Verdict.BETTER: "better",
+        Verdict.WORSE: "worse",
+        Verdict.INCONCLUSIVE: "inconclusive",
+        Verdict.NO_DIFFERENCE: "no difference",
     }
     seen = {each.verdict for each in found.values()}
     entries: list[Artist] = [
@@ -233,8 +233,8 @@ def _key(found: Mapping[str, Comparison], level: str) -> list[Artist]:
     hollow: dict[str, Any] = {"linestyle": "none", "color": MUTED}
     hollow |= {"markerfacecolor": LIGHT["paper"]}
     bounds = {each.may_be for each in found.values() if each.may_be is not None}
-    entries += [mark("bound: the load's limit", marker=BOUNDS[side], **hollow) for side in bounds]
-    entries.append(area("not told from noise", LIGHT["band"]))
+    entries += [mark("bound: load generator saturated", marker=BOUNDS[side], **hollow) for side in bounds]
+    entries.append(area("within the noise", LIGHT["band"]))
     return entries
 
 
@@ -244,7 +244,7 @@ def _describe(found: Mapping[str, Comparison], level: str, notes: Sequence[str])
     published = _published()
     parts = []
     for name, said in found.items():
-        here = f"{bounded(said)} {said.verdict}" if _ends(said) != NOTHING else "does not count"
+        here = f"{bounded(said)} {said.verdict}" if _ends(said) != NOTHING else "invalid"
         there = f", published {figure(published[name])}x" if name in published else ""
         parts.append(f"{name} {here}{there}")
     return " ".join(

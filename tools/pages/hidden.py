@@ -34,7 +34,7 @@ from tools.pages.runs import WARNED
 SENTENCES = frozenset({"ratio", "value", "decision", "limit", "headline"})
 """Directives of a figure, or of a few words, within a sentence."""
 
-BOUNDS = {MayBe.LARGER: "at least", MayBe.SMALLER: "at most", MayBe.EITHER: "load's limit"}
+BOUNDS = {MayBe.LARGER: "at least", MayBe.SMALLER: "at most", MayBe.EITHER: "saturated"}
 """What must be said of a ratio that the load limited."""
 
 ONE_CORE = re.compile(r"\bone core\b", re.IGNORECASE)

@@ -67,20 +67,20 @@ def in_a_sentence(found: Comparison) -> str:
 
     >>> from lab.model.comparison import Estimate
     >>> small = Estimate(0.983, 0.957, 1.01, 12)
-    >>> print(in_a_sentence(Comparison("cpu", "a", "b", Verdict.UNDECIDED, small, below=0.05)))
-    0.983x [0.957, 1.01], no difference above 5%
+    >>> print(in_a_sentence(Comparison("cpu", "a", "b", Verdict.INCONCLUSIVE, small, below=0.05)))
+    0.983x [0.957, 1.01], no difference (< 5%)
     """
     if found.ratio is None:
         return str(found.between)
     shown = f"{found.bound}{numbers.ratio(found.ratio).removeprefix('~')}"
-    few = " (one or two blocks decide it)" if found.fragile else ""
-    if found.verdict not in (Verdict.UNDECIDED, Verdict.SAME):
+    few = " (fragile)" if found.fragile else ""
+    if found.verdict not in (Verdict.INCONCLUSIVE, Verdict.NO_DIFFERENCE):
         return f"{shown} {found.verdict}{few}"
     if found.below is not None:
-        return f"{shown}, no difference above {found.below:.0%}{few}"
+        return f"{shown}, {found.verdict_text}{few}"
     if found.may_be is MayBe.EITHER:
-        return f"{shown}, both at the load's limit"
-    return shown if found.bound else f"{shown}, too noisy to tell{few}"
+        return f"{shown}, both saturated the load generator"
+    return shown if found.bound else f"{shown}, {Verdict.INCONCLUSIVE}{few}"
 
 
 def decision(name: str, claim: str) -> str:

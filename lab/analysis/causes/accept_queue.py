@@ -26,9 +26,9 @@ def _shows(s: Signs) -> Cause | None:
         return None
     return Cause(
         NAME,
-        f"{s.get('listener.drops'):,.0f} handshakes dropped from a full queue, "
+        f"{s.get('listener.drops'):,.0f} handshakes dropped from a full accept queue, "
         f"{s.get('tcp.TCPSynRetrans') or 0:,.0f} sent again; {s.late:,} replies later than "
-        f"{LATE:g} s; {s.lost:.0%} of the clients' time went to waiting for retries",
+        f"{LATE:g} s; {s.lost:.0%} of the clients' time was spent waiting for retries",
         phrases.against(phrases.server(s), phrases.generator(s)),
     )
 

@@ -12,7 +12,7 @@ def against(*parts: str) -> str:
 
 def server(s: Signs) -> str:
     """Say how much of its CPU the server used."""
-    return "" if s.share is None else f"the server used {s.share:.0%} of the CPU it could have"
+    return "" if s.share is None else f"the server used {s.share:.0%} of its available CPU"
 
 
 def generator(s: Signs) -> str:

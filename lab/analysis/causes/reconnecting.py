@@ -14,7 +14,7 @@ NONE_REUSED = 0.9
 """Connections per reply from which none is used again."""
 
 KERNEL_SHARE = 0.3
-"""Of the server's CPU. Workers with a connection for each request: at 0.35 keeping them saves a
+"""Of the server's CPU. Workers with one connection per request: at 0.35 keeping them saves a
 quarter of the CPU per request, at 0.15 (this project's own application) less than a tenth."""
 
 

@@ -19,8 +19,8 @@ def upstream(trial: Trial, _beside: Beside) -> Finding | None:
     return Finding(
         UPSTREAM,
         f"the upstream ran or waited for a CPU for {busiest:.0%} of the time",
-        "Use fewer connections, or give the generator's side more cores; this throughput is its "
-        "own.",
+        "Use fewer connections, or give the load's side more cores: the requests/s are those of "
+        "the upstream.",
         withholds=TIME_BASED,
     )
 

@@ -58,8 +58,8 @@ def without_effect(trial: Trial, beside: Beside) -> Finding | None:
     return Finding(
         NO_EFFECT,
         said,
-        "Look for what else sets the number. A server that starts a thread when a request needs it "
-        "takes as many --connections.",
+        "Find what else sets the number. A server that starts threads on demand needs as many "
+        "--connections.",
     )
 
 
@@ -81,7 +81,7 @@ def _shows(name: str, value: str, found: Counts) -> str | None:
     if value not in found:
         return None
     if all(found[each] == found[first] for each in others):
-        return f"whatever {name} was to be, its server had {found[first]:g} {what}"
+        return f"for every value of {name}, its server had {found[first]:g} {what}"
     asked = int(value) - int(first)
     if found[value] - found[first] >= asked:
         return None

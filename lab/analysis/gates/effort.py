@@ -48,9 +48,10 @@ def generator_bound(trial: Trial, _beside: Beside) -> Finding | None:
         return None
     return Finding(
         GENERATOR_BOUND,
-        f"the generator was busy for {share:.0%} of the time, the server used {used:.2f} of "
+        f"the load generator was busy for {share:.0%} of the time, and the server used "
+        f"{used:.2f} of "
         f"{counted(cores, 'core')}",
-        f"{_relief(trial)}; throughput here is the generator's.",
+        f"{_relief(trial)}; the requests/s are those of the load generator.",
         withholds=common.TIME_BASED,
     )
 
@@ -60,7 +61,7 @@ GENERATOR_BOUND = Gate(
     80,
     generator_bound,
     Whose.GENERATOR,
-    fires="the generator ran or waited for a CPU for 90 % of the time, and the server did not",
+    fires="the load generator ran or waited for a CPU for 90 % of the time, and the server did not",
     withholds="time",
     because="Locust's own client needs <!-- result engine_cost: scenarios / keep-alive, nginx / "
     "FastHttpUser in µs --><!-- --> of CPU for a request on a kept connection, <!-- result "
@@ -73,15 +74,12 @@ GENERATOR_BOUND = Gate(
 def _relief(trial: Trial) -> str:
     """Return what takes work off the generator, as far as the trial's machine allows it."""
     if any(window.host for window in trial.windows):
-        return "Start more of Locust's workers, where they have a CPU each"
+        return "Start more Locust workers on machines with a free CPU for each"
     if common.generator_may_grow(trial):
-        return (
-            "Use a second generator process (lab run --generators 2, locust --processes 2) or a "
-            "cheaper one"
-        )
+        return "Use a second load generator process (lab run --generators 2, locust --processes 2)"
     return (
-        "The generator has no core here for another process: load with fewer connections, or use a "
-        "machine with more cores"
+        "No core is free for another load generator process: use fewer connections, or a machine "
+        "with more cores"
     )
 
 
@@ -98,14 +96,12 @@ def shared_cores(trial: Trial, _beside: Beside) -> Finding | None:
     if not trial.shares_cores or (kept and taken < SPARED):
         return None
     cores, idle = usable_cores(trial.readings) or 1.0, trial.readings.get("server.idle", 0.0)
-    slack = (
-        f"; {idle:.2f} stood idle, so CPU alone did not limit it" if idle > SLACK * cores else ""
-    )
+    slack = f"; {idle:.2f} was idle, so CPU alone was not the limit" if idle > SLACK * cores else ""
     return Finding(
         SHARED_CORES,
         f"the load ran on the server's {counted(cores, 'core')} and used {taken:.2f}{slack}",
-        "What was served is the least that the server can do; what its cores have CPU for, the "
-        "most. CPU per request is mostly lower than without the load beside it.",
+        "The requests/s that were served are the least that the server can do, and its CPU per "
+        "request gives the most. CPU per request is usually lower than with the load elsewhere.",
         withholds=common.PERCENTILES if kept else common.TIME_BASED,
     )
 
@@ -115,11 +111,12 @@ SHARED_CORES = Gate(
     90,
     shared_cores,
     Whose.GENERATOR,
-    fires="the load ran on cores of the server's: always in a closed loop; in an open loop that "
-    "keeps its rate from a quarter of a core on",
+    fires="the load ran on the server's cores: always in a closed loop; in an open loop that "
+    "keeps its rate, from a quarter of a core on",
     withholds="time (percentiles alone in that open loop); "
-    "[two ends](../explanation/method.md#shared-cores) are said instead",
-    because="the load takes CPU from what it measures, and the more the faster the server is",
+    "[two ends](../explanation/method.md#shared-cores) are given instead",
+    because="the load takes CPU from the server that it measures, and takes more of it from a "
+    "faster server",
     floor=True,
 )
 
@@ -169,7 +166,8 @@ def idle_server(trial: Trial, beside: Beside) -> Finding | None:
     ok = trial.total("ok")
     connections = sum(len(window.replies) for window in trial.windows)
     idle = (
-        f"nobody was at work: the server used {used:.2f} of {counted(cores, 'core')}, and the "
+        f"server and load were both idle: the server used {used:.2f} of "
+        f"{counted(cores, 'core')}, and the "
         f"generator was busy for {share:.0%} of the time"
     )
     if ok < FEW_REPLIES * connections and explained_time(trial) * common.LITTLE_EXCESS < 1:
@@ -177,12 +175,13 @@ def idle_server(trial: Trial, beside: Beside) -> Finding | None:
         return Finding(
             IDLE_SERVER,
             f"{idle}; {ok:,} replies on {counted(connections, 'connection')} in {wall:.3g} s",
-            "Ask by hand over one kept connection: client and server may wait for each other.",
+            "Send two requests by hand over one kept connection: client and server may wait for "
+            "each other.",
         )
     return Finding(
         IDLE_SERVER,
-        f"{idle}; so its workers wait, for another service, a lock, a disk or a timer",
-        "More workers or threads show whether it is their number that limits.",
+        f"{idle}; so its workers wait for another service, a lock, a disk or a timer",
+        "Try more workers or threads: their number may be the limit.",
         withholds=frozenset(),
     )
 
@@ -192,7 +191,7 @@ IDLE_SERVER = Gate(
     190,
     idle_server,
     Whose.SERVER,
-    fires="neither server nor generator busy for half the time",
+    fires="neither server nor load generator was busy for half of the time",
     withholds="a remark; everything if the connections got a reply or two and nothing explains the "
     "rest",
     because="one request per connection in 30 s is published as 3.5 requests/s",

@@ -43,7 +43,7 @@ def machine(trial: Trial, _beside: Beside) -> Finding | None:
         MACHINE,
         "; ".join(parts),
         "Stop other work on this machine"
-        + (": while it lasts no block counts." if crowded else ", or give the run more blocks."),
+        + (": until then no block is valid." if crowded else ", or run more blocks."),
         withholds=None if crowded or _clock_stepped(readings) else frozenset(),
     )
 
@@ -76,5 +76,5 @@ def _disturbances(readings: Mapping[str, float], limit: float) -> list[str]:
     if readings.get("machine.throttled", 0.0) > 0:
         found.append("the CPU quota of the control group was used up")
     if _clock_stepped(readings):
-        found.append(f"the wall clock was set by {readings['machine.clock_step']:+.3g} s")
+        found.append(f"the wall clock jumped by {readings['machine.clock_step']:+.3g} s")
     return found

@@ -143,8 +143,8 @@ QUANTISED = Gate(
     fires="replies cluster at a timer (40, 50, 200 ms; 1, 1.2, 1.4, 1.8, 3, 7 s) with next to none "
     "around it, so long is not one to four round trips, and the server is not at its limit; or as "
     "many handshakes were sent again without a drop here",
-    withholds="time, if the kernel counted that timer, or nothing counts it; else a remark, as the "
-    "application may wait on purpose",
+    withholds="time, if the kernel counted that timer, or nothing counts it; else a remark, "
+    "because the application may wait on purpose",
     because="a published p50 of exactly 50.00 ms: somebody polls",
 )
 
@@ -167,7 +167,7 @@ def ports(trial: Trial, _beside: Beside) -> Finding | None:
     return Finding(
         PORTS,
         f"{failed:,} connections found no free local port ({share:.2%} of the requests){seen}",
-        "Widen net.ipv4.ip_local_port_range, wait a minute, or let connections be kept.",
+        "Widen net.ipv4.ip_local_port_range, wait a minute, or use keep-alive.",
         withholds=frozenset({"errors"})
         | (common.ON_THE_WAY if share > common.FAILED_SHARE_TAIL else set()),
     )
@@ -178,7 +178,7 @@ PORTS = Gate(
     50,
     ports,
     Whose.MACHINE,
-    fires="connections failed for want of a local port",
+    fires="connections failed because no local port was free",
     withholds="errors; from 0.1 % of the requests on, time as well",
     because="the failure is the client's. TIME_WAIT alone proves nothing: sound trials had 131,072 "
     "of them, the kernel's limit (measured)",
@@ -212,9 +212,10 @@ def _lost_handshakes(trial: Trial) -> Finding | None:
     ours = "none dropped by this server" if "listener.drops" in trial.readings else "by whom unseen"
     return Finding(
         QUANTISED,
-        f"handshakes lost on the way: {resent:,.0f} sent again, {ours}, {late:,} replies later "
+        f"handshakes lost between client and server: {resent:,.0f} sent again, {ours}, {late:,} "
+        "replies later "
         f"than {common.LATE:g} s",
-        "Look for a firewall, a rate limit or a full connection table between client and server.",
+        "Check for a firewall, a rate limit or a full connection table between client and server.",
         withholds=common.ON_THE_WAY,
     )
 
@@ -275,6 +276,7 @@ def _timer(value: float, share: float, whose: str, *, withheld: bool) -> Finding
         f"less or more: a timer{whose}",
         "Send a reply in one piece, with TCP_NODELAY; look for a pause in the server."
         if withheld
-        else "If the application does not wait so long on purpose, look for a pause in the server.",
+        else "If the application does not wait that long on purpose, look for a pause in the "
+        "server.",
         withholds=common.ON_THE_WAY if withheld else frozenset(),
     )

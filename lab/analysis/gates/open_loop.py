@@ -21,7 +21,7 @@ def late_generator(trial: Trial, _beside: Beside) -> Finding | None:
     return Finding(
         LATE_GENERATOR,
         f"{late:,} of {planned:,} requests were sent late although a connection was free",
-        "Give the generator a core of its own, a second process, or a lower rate.",
+        "Give the load generator its own core or a second process, or lower the rate.",
         withholds=common.TIME_BASED,
     )
 
@@ -33,7 +33,7 @@ LATE_GENERATOR = Gate(
     Whose.GENERATOR,
     fires="open loop: 1 % of requests sent more than 5 ms late although a connection was free",
     withholds="time",
-    because="the generator's own delay would be reported as the server's",
+    because="the delay of the load generator would be reported as the server's",
 )
 
 
@@ -53,9 +53,9 @@ def overload(trial: Trial, beside: Beside) -> Finding | None:
     queued = trial.total("queued")
     return Finding(
         OVERLOAD,
-        f"{rate:,.0f} of {asked:,.0f} requests/s were answered and {queued:,} "
-        "waited to be sent at the end: latency grows as long as this lasts",
-        f"Ask for less than {rate:,.0f} requests/s, or give the server more.",
+        f"{rate:,.0f} of {asked:,.0f} requests/s were answered and {queued:,} were still waiting "
+        "to be sent at the end: latency grows with the length of the window",
+        f"Use a rate below {rate:,.0f} requests/s, or give the server more CPU or workers.",
         withholds=common.PERCENTILES,
     )
 
@@ -68,7 +68,7 @@ OVERLOAD = Gate(
     fires="open loop: the rate was not kept, and even the fastest tenth of the requests waited to "
     "be sent",
     withholds="percentiles",
-    because="the queue, and so the latency, grows for as long as one measures",
+    because="the queue, and so the latency, grows with the length of the window",
 )
 
 
@@ -99,7 +99,7 @@ def cut_off(trial: Trial, beside: Beside) -> Finding | None:
         CUT_OFF,
         f"{unfinished:,} of {known:,} requests had no reply when the window closed, the oldest "
         f"after {older / rate:.3g} s or more",
-        "Open it for longer, so that a stall also ends in it: --window.",
+        "Use a longer --window, so that a stall ends within it.",
         withholds=frozenset(low),
     )
 

@@ -37,8 +37,8 @@ def no_load(trial: Trial, _beside: Beside) -> Finding | None:
     return Finding(
         NO_LOAD,
         " ".join(_failure(trial).split()),
-        "The server had started. Its log is not kept: run the profile by hand to read it, or use "
-        "another generator.",
+        "The server had started. Its log is not stored: start the server by hand to read it, or "
+        "use another load generator.",
     )
 
 
@@ -47,7 +47,7 @@ NO_LOAD = Gate(
     10,
     no_load,
     Whose.GENERATOR,
-    fires="the server started, and the generator gave up",
+    fires="the server started, and the load generator failed",
     withholds="everything",
     because="nothing was measured",
 )
@@ -57,11 +57,11 @@ def died(trial: Trial, beside: Beside) -> Finding | None:
     """Judge whether the server did not start, or ended unasked."""
     if NO_LOAD in beside.fired or (trial.windows and trial.failure is None):
         return None
-    kept = "More of its log is in trials.ndjson"
+    kept = "trials.ndjson has more of its log"
     if trial.windows:
-        advice = f"{kept}; the figures are those of a crash."
+        advice = f"{kept}; these figures measure a crash."
     elif trial.log is None and trial.log_file is not None:
-        advice = "Mend that and run it again."
+        advice = "Fix that and run again."
     else:
         advice = f"{kept}."
     return Finding(DIED, _with_log_end(trial), advice)
@@ -74,7 +74,7 @@ DIED = Gate(
     Whose.SERVER,
     fires="the server did not start; or one of its commands ended before the window did",
     withholds="everything",
-    because="the figures are those of a crash",
+    because="the figures measure a crash",
     failing=True,
     explains=True,
 )
@@ -110,14 +110,15 @@ def errors(trial: Trial, _beside: Beside) -> Finding | None:
     )
     failed = counts.total() + again - port_failures(trial)
     if not ok:
-        reason = f"no correct reply ({kinds or 'none came at all'})"
-        return Finding(ERRORS, reason, "Ask the server by hand: it does not do the work.")
+        reason = f"no correct reply ({kinds or 'no reply at all'})"
+        return Finding(ERRORS, reason, "Send a request by hand: the server does not do the work.")
     wrong = sum(counts[kind] for kind in WRONG_REPLIES)
     if wrong:
         return Finding(
             ERRORS,
             f"{wrong:,} of {ok + failed:,} replies were wrong ({kinds})",
-            "Fix the application or say what a correct reply is; a wrong one costs nothing.",
+            "Fix the application, or describe a correct reply with --check: an error page costs "
+            "almost nothing.",
         )
     share = failed / (ok + failed)
     if share <= common.FAILED_SHARE_TAIL:
@@ -126,7 +127,7 @@ def errors(trial: Trial, _beside: Beside) -> Finding | None:
     return Finding(
         ERRORS,
         f"{share:.2%} of {ok + failed:,} requests failed ({kinds})",
-        "Run the profile by hand to read its log, which is not kept here"
+        "Start the server by hand to read its log, which is not stored"
         + ("." if not again and {*counts} == {"status"} else ", or use fewer connections."),
         withholds=None if severe else frozenset({"p99", "service_p99"}),
     )
@@ -173,10 +174,13 @@ def starvation(trial: Trial, _beside: Beside) -> Finding | None:
     ok = trial.total("ok")
     if trial.slot.arm.load.requests is not None or not ok or ok < common.FAIR_REPLIES * len(counts):
         return None
-    advice = "More processes or threads, or close connections: each one kept open holds a worker."
+    advice = (
+        "Use more processes or threads, or close connections: each kept connection occupies a "
+        "worker."
+    )
     starved = counts.count(0)
     if starved:
-        reason = f"{starved} of {len(counts)} connections got no reply; the others shared {ok:,}"
+        reason = f"{starved} of {len(counts)} connections got no reply; the others got {ok:,}"
         return Finding(STARVATION, reason, advice)
     explained = explained_time(trial)
     if trial.slot.arm.load.rate is not None or explained * common.LITTLE_EXCESS >= 1:
@@ -185,7 +189,7 @@ def starvation(trial: Trial, _beside: Beside) -> Finding | None:
     return Finding(
         STARVATION,
         f"connections / throughput is {mean / explained * 1e3:.3g} ms and the mean reply took "
-        f"{mean * 1e3:.3g} ms: a part of the {len(counts)} connections waits unserved",
+        f"{mean * 1e3:.3g} ms: a part of the {len(counts)} connections is never served",
         advice,
     )
 
@@ -245,9 +249,9 @@ def reconnects(trial: Trial, _beside: Beside) -> Finding | None:
     if profile.keepalive and again > PROMISE_BROKEN:
         return Finding(
             RECONNECTS,
-            f"the profile promises to keep connections, and {again:.2f} were opened for each reply",
-            "Find out why the server closes them (its worker class, its keep-alive time), or write "
-            "that it does: keepalive = false.",
+            f"the profile declares keep-alive, but {again:.2f} connections were opened per reply",
+            "Find out why the server closes them (worker class, keep-alive time), or declare it: "
+            "keepalive = false.",
             withholds=WITH_CONNECTIONS,
         )
     fair = ok >= common.FAIR_REPLIES * sum(len(window.replies) for window in trial.windows)
@@ -255,9 +259,9 @@ def reconnects(trial: Trial, _beside: Beside) -> Finding | None:
     if not (implied or profile.keepalive) and fair and again < PLAINLY_KEPT:
         return Finding(
             RECONNECTS,
-            f"connections are kept ({1 - again:.0%} of the replies needed no new one), which the "
-            "profile does not promise",
-            "Write keepalive = true into it, so that the promise is checked.",
+            f"connections are kept ({1 - again:.0%} of the replies needed no new one), but the "
+            "profile does not declare keep-alive",
+            "Write keepalive = true into the profile, so that it is checked.",
             withholds=frozenset(),
         )
     return None

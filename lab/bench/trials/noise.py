@@ -160,7 +160,7 @@ def _smallest(plan: Plan, metric: str, runs: Sequence[Drawn], sign: int) -> floa
         effect = sign * math.log1p(SIZES[middle])
         judged = (_judged(plan, metric, run, effect) for run in runs)
         verdicts = (comparisons.of(metric, own(NEW), own(OLD)).verdict for comparisons in judged)
-        worse = sum(verdict is Verdict.SLOWER for verdict in verdicts)
+        worse = sum(verdict is Verdict.WORSE for verdict in verdicts)
         low, high = (low, middle) if worse >= POWER * len(runs) else (middle + 1, high)
     return SIZES[low] if low < len(SIZES) else None
 

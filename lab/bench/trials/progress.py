@@ -47,7 +47,7 @@ class Course:
 
     @property
     def done(self) -> int:
-        """Trials that are done; one that was made again counts once."""
+        """Trials that are done; one that was repeated counts once."""
         return len(self._done)
 
     def finished(self, slot: Slot) -> bool:
@@ -171,7 +171,7 @@ class Progress:
         if trial.slot.block == 0 and len(void) == done:  # the next blocks would be in vain, too
             for finding in {finding.gate: finding for finding in void.values()}.values():
                 said = f"{finding.gate.name}: {finding.reason}. {finding.advice}"
-                text = f"warning: no trial counts so far. {said}"
+                text = f"warning: no valid trial so far. {said}"
                 self._console.print(text, markup=False, soft_wrap=True)
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:

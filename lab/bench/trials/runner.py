@@ -82,7 +82,7 @@ class Parts:
     """Keeps the log of a server that did not start, and says where in the error."""
     judge: Callable[[Trial], Sequence[Finding]] = judge
     again: Callable[[Sequence[Finding]], bool] = disturbed
-    """Whether a trial of which this is found is made again: see `REPEATS`."""
+    """Whether a trial of which this is found is repeated: see `REPEATS`."""
     backing: Sequence[RunningBacking] = ()
     """What its servers need, each asked before each trial."""
 

@@ -56,7 +56,7 @@ class PairRun:
     status: int
     """Its exit status."""
     untold: Sequence[str] = ()
-    """Limits that are neither crossed nor excluded."""
+    """Limits that are inconclusive."""
 
     def answer(self, metric: str) -> str:
         """Return what it comes to, in a sentence that has a metric's ratio."""

@@ -147,7 +147,7 @@ def _of_run(summary: Summary) -> Iterator[Contrast]:
             metric.title if metric.unit in ("", "1/s") else f"{metric.title}, {metric.unit}",
             value_cell(before, name).text,
             "; ".join(each.text for each in cells),
-            None if verdict in (Verdict.UNDECIDED, Verdict.INVALID) else verdict.differs,
+            None if verdict in (Verdict.INCONCLUSIVE, Verdict.INVALID) else verdict.differs,
         )
     yield from (_of_fact(name, before, after) for name in FACTS)
 

@@ -70,7 +70,7 @@ def measure(fault: Fault, arm: Arm, conditions: Conditions) -> FaultOutcome:
     """
     Plant *fault* in *arm*, whose load is an open loop, and count what its clients felt.
 
-    A trial that fails is an outcome that says so. One that something else disturbed is made again:
+    A trial that fails is an outcome that says so. One that something else disturbed is repeated:
     requests were lost or late before the fault was planted, or without any, or the generator had
     not the CPU to send them in time. Not one in which they were answered wrongly then: that is the
     application's doing, and it would do so again.
@@ -115,7 +115,7 @@ class _FaultTrial:
     outcome: FaultOutcome | None = None
     """Of the last trial; None if it failed."""
     again: bool = False
-    """Whether that trial is to be made again."""
+    """Whether that trial is to be repeated."""
     target: Target = field(init=False)
     steady: EngineSession = field(init=False)
     name: str = EngineGenerator.name

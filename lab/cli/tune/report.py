@@ -82,7 +82,7 @@ def as_json(tuned: TuneResult) -> str:
         else [],
         "ratio": [ratio.value, ratio.low, ratio.high] if ratio else None,
         "blocks": ratio.n if ratio else 0,
-        "verdict": proven.comparison.said if proven else "",
+        "verdict": proven.comparison.verdict_text if proven else "",
         "written": tuned.written,
         "diff": tuned.diff,
         "note": tuned.note,

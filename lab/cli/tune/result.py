@@ -200,7 +200,7 @@ class TuneResult:
         elif taken is None or taken.ratio is None:
             yield was
         else:
-            shown = "" if taken.verdict is Verdict.SLOWER else ", not shown to matter"
+            shown = "" if taken.verdict is Verdict.WORSE else ", not shown to matter"
             yield f"{was}; taken back: {ratio(taken.ratio)}{shown}"
 
     @property
@@ -291,7 +291,8 @@ class TuneResult:
                 continue
             shown = " -> ".join(quantity(name, value) for value in values)
             unit = f" {metric.unit}" * (metric.unit not in {"", "1/s"})
-            yield f"{metric.title}: {shown}{unit}, {bounded(comparison)} ({comparison.said})"
+            verdict = comparison.verdict_text
+            yield f"{metric.title}: {shown}{unit}, {bounded(comparison)} ({verdict})"
         again = [row.retried_share or 0.0 for row in (before, after)]
         if max(again) >= RETRIED:
             shown = " -> ".join(map(share, again))

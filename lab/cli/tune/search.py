@@ -31,7 +31,7 @@ class Proven:
     @property
     def better(self) -> bool:
         """Whether it is better, and all holds that must."""
-        return self.comparison.verdict is Verdict.FASTER and not self.broken
+        return self.comparison.verdict is Verdict.BETTER and not self.broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,4 +152,4 @@ def _best(rounds: Sequence[Pass]) -> Values | None:
 
 def _matters(taken_back: Comparison | None) -> bool:
     """Return whether a change is shown to matter, or nobody has looked."""
-    return taken_back is None or taken_back.verdict is Verdict.SLOWER
+    return taken_back is None or taken_back.verdict is Verdict.WORSE

@@ -56,10 +56,10 @@ BOUNDS = {MayBe.LARGER: ">", MayBe.SMALLER: "<", MayBe.EITHER: "d"}
 """Marks of ratios that the load's limit bounds."""
 
 COLOURS = {
-    Verdict.FASTER: LIGHT["better"],
-    Verdict.SLOWER: LIGHT["worse"],
-    Verdict.SAME: LIGHT["same"],
-    Verdict.UNDECIDED: LIGHT["undecided"],
+    Verdict.BETTER: LIGHT["better"],
+    Verdict.WORSE: LIGHT["worse"],
+    Verdict.NO_DIFFERENCE: LIGHT["same"],
+    Verdict.INCONCLUSIVE: LIGHT["undecided"],
     Verdict.INVALID: LIGHT["undecided"],
 }
 ABOVE_ONE = (1.1, 1.25, 1.5, 2, 3, 5, 10, 20)
@@ -148,7 +148,7 @@ def _rows(summary: Summary, name: str) -> list[_Row]:
 def _below(step: Rung, above: str) -> str:
     """Say what the row is against, where that is not the row above, and what else differs."""
     if step.before is None:
-        return "a start of its own"
+        return "not a step"
     words = [] if step.before == above else [f"against {step.before}"]
     return ", ".join([*words, *([ANOTHER] if step.other_than_before else [])])
 
@@ -210,8 +210,8 @@ def _words(comparison: Comparison | None, noise: float | None) -> tuple[str, str
         said = f" {comparison.verdict}" if told else ""
         return f"{comparison.bound}{figure(ratio.value)}x{said}", colour
     if comparison.below is not None:
-        return f"same within {comparison.below:.0%}", colour
-    return "same" if comparison.verdict is Verdict.SAME else "no answer", colour
+        return f"< {comparison.below:.0%}", colour
+    return comparison.verdict_text, colour
 
 
 def _range(comparisons: Iterable[Comparison]) -> tuple[float, float]:
@@ -254,13 +254,13 @@ def _key(rows: Sequence[_Row], conclusion: Conclusion, name: str) -> list[Artist
         dot = _dot(SAME, filled=False) | {"linestyle": "-", "linewidth": 0.8}
         entries.append(mark(f"all steps, against {conclusion.baseline}", color=MUTED, **dot))
     failed = "too noisy here: " if name in conclusion.noisy else ""
-    entries.append(area(f"{failed}not told from noise", LIGHT["band"]))
+    entries.append(area(f"{failed}within the noise", LIGHT["band"]))
     if any(row.step_differs or row.baseline_differs for row in rows):
         entries.append(mark(ANOTHER, color=MUTED, **_dot(OTHER, filled=True)))
     for side, words in (
-        (MayBe.LARGER, "at least: the load's limit"),
-        (MayBe.SMALLER, "at most: the load's limit"),
-        (MayBe.EITHER, "both at the load's limit"),
+        (MayBe.LARGER, "at least: load generator saturated"),
+        (MayBe.SMALLER, "at most: load generator saturated"),
+        (MayBe.EITHER, "both saturated the load generator"),
     ):
         if any(comparison.may_be is side for comparison in shown):
             entries.append(mark(words, color=MUTED, **_dot(BOUNDS[side], filled=False)))
@@ -276,7 +276,9 @@ def _describe(conclusion: Conclusion, name: str, notes: Sequence[str]) -> str:
             if not step.step:
                 to, another = f" (to {conclusion.baseline})", step.other_than_baseline
             aside = f", {ANOTHER}" if another else ""
-            parts.append(f"{step.profile}{to} {bounded(comparison)} {comparison.said}{aside}")
+            parts.append(
+                f"{step.profile}{to} {bounded(comparison)} {comparison.verdict_text}{aside}"
+            )
     what = (
         f"{METRICS[name].title} of each profile against the one that it is a step from, with "
         f"{levels(conclusion.levels)} intervals."

@@ -90,7 +90,7 @@ def draw(conclusion: Conclusion) -> Picture | None:
     lines = chosen(summary, curves(summary))
     if not lines:
         return None
-    names = [line.profile if line.counts else f"{line.profile} (does not count)" for line in lines]
+    names = [line.profile if line.counts else f"{line.profile} (invalid)" for line in lines]
     entries = [mark(name, **_style(number)) for number, name in enumerate(names)]
     bottom = BELOW + foot_height(notes)
     canvas = paper(head_height(entries) + HEIGHT + bottom)

@@ -216,9 +216,9 @@ def _key(sweep: SweepConclusion, read: dict[str, Lines]) -> list[Artist]:
     shown = [e for lines in read.values() for line in lines.values() for e in line if e]
     dot: dict[str, Any] = {"color": MUTED, "linestyle": "none"}
     if any(sweep_value.least for sweep_value in shown):
-        entries.append(mark("at least: the load was at its limit", **dot, **LEAST))
+        entries.append(mark("at least: load generator saturated", **dot, **LEAST))
     if not all(sweep_value.counts for sweep_value in shown):
-        entries.append(mark("does not count", **dot, **WITHHELD))
+        entries.append(mark("invalid", **dot, **WITHHELD))
     entries.append(mark("a trial; large: their median", **dot, marker=".", markersize=3))
     if sweep.noisy:
         entries.append(area("noise check not passed", LIGHT["band"]))

@@ -53,10 +53,10 @@ FAR = math.log(1.1)
 
 MARKS = {
     "counts": ("o", "better", True, "counts"),
-    "doubt": ("o", "worse", False, "does not count, or with a remark"),
+    "doubt": ("o", "worse", False, "invalid, or with a remark"),
     "a/a": ("s", "same", True, "the same server twice"),
     "counter": ("^", "better", True, "counter-run"),
-    "repeated": ("x", "worse", True, "disturbed, made again"),
+    "repeated": ("x", "worse", True, "disturbed, repeated"),
 }
 """Kind of a trial -> its marker and colour, whether it is filled, and what the key says."""
 
@@ -71,7 +71,7 @@ class DrawnTrial:
     metrics: dict[str, float]
     """As derived, whether they count or not."""
     observation: Observation | None
-    """None for a trial that was made again."""
+    """None for a trial that was repeated."""
 
     @property
     def kind(self) -> str:
@@ -181,7 +181,7 @@ def _point(kind: str) -> dict[str, Any]:
 
 
 def _ratios(name: str, trials: Sequence[DrawnTrial]) -> list[tuple[DrawnTrial, float]]:
-    """Return those with the metric, over their arm's median of the trials not made again."""
+    """Return those with the metric, over their arm's median of the trials not repeated."""
     values: dict[str, list[float]] = {}
     having = [(trial, trial.metrics[name]) for trial in trials if trial.metrics.get(name, 0) > 0]
     for drawn_trial, value in having:

@@ -66,7 +66,7 @@ def test_what_a_test_has_decided_is_not_asked():
 def test_what_a_run_left_open_is_asked_again_with_more_blocks_only():
     """A run that is repeated until it decides decides by chance."""
     run = make.ladder_run(NEARLY)
-    said = "no answer after 10 blocks (20260101-120000-fib): takes more blocks"
+    said = "inconclusive after 10 blocks (20260101-120000-fib): takes more blocks"
     assert asked([run]) == (False, said)
     assert asked([run], blocks=11) == (True, None)
 
@@ -78,7 +78,7 @@ def test_a_run_whose_figures_do_not_count_is_not_repeated():
     trials = tuple(replace(each, readings=each.readings | dropped) for each in run.trials)
     made, why = asked([replace(run, trials=trials)])
     assert not made
-    assert why.startswith("no answer after 10 blocks (")
+    assert why.startswith("inconclusive after 10 blocks (")
     assert why.endswith("takes a run in which requests/s count")
 
 

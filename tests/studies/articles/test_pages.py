@@ -34,7 +34,7 @@ def test_the_ledger_has_all_that_is_known_of_each_claim():
     assert "what it takes" not in decided
     assert (tested["outcome"], tested["load"]) == ("not seen", "a test")
     for row in by_claim.values():
-        if row["outcome"] in ("no answer", "cannot be tested here", "no run yet"):
+        if row["outcome"] in ("inconclusive", "cannot be tested here", "no run yet"):
             assert row["what it takes"].startswith(("`lab run ", "takes a ")), row
 
 

@@ -224,7 +224,7 @@ def test_parallelism_is_bounded_where_the_server_had_two_cores():
         assert verdict.comparison.ratio is None
         assert verdict.comparison.between.high < 1.5
         assert verdict.sentence.startswith("between 0.")
-        assert verdict.load == "64 connections, 3 s, cores shared"
+        assert verdict.load == "64 connections, 3 s, shared cores"
 
 
 @pytest.mark.parametrize(

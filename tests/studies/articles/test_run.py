@@ -70,7 +70,7 @@ def folders(path, name="run.json"):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
 def test_what_was_interrupted_goes_on_and_ends(tmp_path, name):
-    """A run that was whole is not made again, one that was not is, and in the end there is none."""
+    """A run that was whole is not repeated, one that was not is, and in the end there is none."""
     with started(*CALL, cwd=tmp_path) as lab:
         until(lambda: len(folders(tmp_path, "trials.ndjson")) == 2, "the second run")
         whole = folders(tmp_path, "summary.json")
@@ -89,8 +89,8 @@ def test_what_was_interrupted_goes_on_and_ends(tmp_path, name):
     done = run(*CALL, cwd=tmp_path)
     assert done.returncode in (0, 3), done.stderr
     assert f"1 of 1: {SECOND}" in done.stderr
-    assert f"first: no answer after 1 block ({whole[0]}): takes " in done.stdout
-    assert "second: no answer after 1 block (" in done.stdout
+    assert f"first: inconclusive after 1 block ({whole[0]}): takes " in done.stdout
+    assert "second: inconclusive after 1 block (" in done.stdout
     assert "Left" not in done.stdout
     before = folders(tmp_path)
     again = run(*CALL, cwd=tmp_path)

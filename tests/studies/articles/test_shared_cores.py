@@ -29,31 +29,31 @@ LOSS = replace(CLAIM, ratio=0.5)
         (CLAIM, 0.55, 0.93, "opposite"),
         (CLAIM, 0.60, 1.33, "not seen"),
         (CLAIM, 1.10, 1.35, "smaller"),
-        (CLAIM, 1.10, 2.00, "no answer"),
+        (CLAIM, 1.10, 2.00, "inconclusive"),
         (CLAIM, 1.55, 2.00, "reproduced"),
         (CLAIM, 1.70, 2.00, "larger"),
-        (CLAIM, 0.80, 2.00, "no answer"),
-        (CLAIM, 1.20, None, "no answer"),
+        (CLAIM, 0.80, 2.00, "inconclusive"),
+        (CLAIM, 1.20, None, "inconclusive"),
         (CLAIM, 1.60, None, "reproduced"),
         (CLAIM, 1.70, None, "larger"),
         (CLAIM, None, 1.30, "not seen"),
         (CLAIM, None, 0.80, "opposite"),
-        (CLAIM, None, 1.60, "no answer"),
+        (CLAIM, None, 1.60, "inconclusive"),
         (LOSS, 0.46, 0.55, "reproduced"),
         (LOSS, 0.30, 0.43, "larger"),
-        (LOSS, 0.30, 0.80, "no answer"),
+        (LOSS, 0.30, 0.80, "inconclusive"),
         (LOSS, 0.60, 0.80, "smaller"),
         (LOSS, 0.60, None, "not seen"),
         (LOSS, 1.20, None, "opposite"),
         (LOSS, None, 0.40, "larger"),
         (LOSS, None, 0.50, "reproduced"),
-        (LOSS, None, 0.80, "no answer"),
+        (LOSS, None, 0.80, "inconclusive"),
         (ABOVE, 1.10, None, "reproduced"),
-        (ABOVE, None, 1.10, "no answer"),
+        (ABOVE, None, 1.10, "inconclusive"),
         (ABOVE, None, 0.90, "opposite"),
         (SAME, 1.10, None, "larger"),
         (SAME, None, 0.90, "larger"),
-        (SAME, 0.90, None, "no answer"),
+        (SAME, 0.90, None, "inconclusive"),
         (SAME, 0.98, 1.02, "reproduced"),
     ],
 )
@@ -91,7 +91,7 @@ def test_where_the_load_kept_the_faster_side_its_cpu_is_a_lower_bound():
     verdict = said(replace(CLAIM, ratio=2.8), bound("b"))
     assert verdict.decision is Decision.REPRODUCED
     assert verdict.sentence.startswith("by CPU per request, at least 2.9")
-    assert "b at the generator's limit: the ratio may be larger" in verdict.sentence.lower()
+    assert "b saturated the load generator: the ratio may be larger" in verdict.sentence.lower()
     assert said(replace(CLAIM, ratio=4.0), bound("b")).decision is Decision.UNDECIDED
     assert said(LOSS, bound("b")).decision is Decision.OPPOSITE
     assert said(SAME, bound("b")).decision is Decision.LARGER

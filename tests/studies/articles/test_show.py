@@ -20,7 +20,9 @@ from studies.articles import show
 from studies.articles.claim import OUTCOMES, Article, Claim, ClaimVerdict, Decision
 
 CLAIM = Claim("ladder-x", "article", "b is faster", "fib", "a", "b", ratio=3.08)
-RATIO = Comparison("throughput", "a", "b", Verdict.SAME, Estimate(0.871, 0.7923, 0.9611, 10))
+RATIO = Comparison(
+    "throughput", "a", "b", Verdict.NO_DIFFERENCE, Estimate(0.871, 0.7923, 0.9611, 10)
+)
 VERDICTS = (
     ClaimVerdict(
         CLAIM,
@@ -50,7 +52,7 @@ def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():
     assert "3.08x    0.871x [0.792, 0.961]" in rows[0]
     assert rows[1].strip().startswith("5,000 requests")
     assert len(rows) == 2, "100 columns hold a verdict in one line: its cause is in the sentence"
-    assert "[one] not seen: So it is. [two] no answer: Dropped." in " ".join(text.split())
+    assert "[one] not seen: So it is. [two] inconclusive: Dropped." in " ".join(text.split())
     assert "far" not in text
     assert "What the open claims take: lab claims" in text
 
@@ -157,10 +159,10 @@ def told(decisions):
 @pytest.mark.parametrize(
     ("decisions", "came_to"),
     [
-        (["not seen", "not seen", "no answer"], "1 not seen; 1 cannot be tested here"),
-        (["no run yet", "no answer"], "1 no answer; 1 cannot be tested here"),
+        (["not seen", "not seen", "inconclusive"], "1 not seen; 1 cannot be tested here"),
+        (["no run yet", "inconclusive"], "1 inconclusive; 1 cannot be tested here"),
         (["no run yet", "no run yet"], "1 cannot be tested here; 1 no run yet"),
-        (["no answer", "reproduced"], "1 reproduced; 1 cannot be tested here"),
+        (["inconclusive", "reproduced"], "1 reproduced; 1 cannot be tested here"),
         (["not seen", "reproduced"], "1 cannot be tested here; 1 differs by load"),
     ],
 )
@@ -270,7 +272,7 @@ def test_each_outcome_that_is_there_is_explained():
     """Once, and no other."""
     (first, second, *rest) = show.document((*VERDICTS, FACT)).legend
     assert first.startswith("not seen: An effect of that size is excluded")
-    assert second.startswith("no answer: ")
+    assert second.startswith("inconclusive: ")
     assert not [each for each in rest if each.startswith(tuple(map(str, Decision)))]
 
 
