@@ -58,7 +58,7 @@ def test_every_report_shows_the_shares_and_says_what_a_reference_line_is(lined):
     legend = "bare, constant: reference lines: the same reply to every request"
     page = unescape(html_page.render(conclude(lined)))
     for report in (text, markdown.render(conclude_run([lined])), page):
-        assert "What the server itself needs, as a share of each profile's CPU per request" in report
+        assert "What the server itself needs, as a share of each profile's CPU" in report
         assert legend in report
     rows = text.split("as a share of")[1].split("\n\n")[0].splitlines()
     assert rows[1].split() == ["profile", "bare", "constant"]

@@ -233,7 +233,8 @@ def _key(found: Mapping[str, Comparison], level: str) -> list[Artist]:
     hollow: dict[str, Any] = {"linestyle": "none", "color": MUTED}
     hollow |= {"markerfacecolor": LIGHT["paper"]}
     bounds = {each.may_be for each in found.values() if each.may_be is not None}
-    entries += [mark("bound: load generator saturated", marker=BOUNDS[side], **hollow) for side in bounds]
+    words = "bound: load generator saturated"
+    entries += [mark(words, marker=BOUNDS[side], **hollow) for side in bounds]
     entries.append(area("within the noise", LIGHT["band"]))
     return entries
 
