@@ -36,7 +36,6 @@ PLACES = {"--bind", "-b", "--host", "--port", "--uds", "--listen", *FILES}
 
 def is_command(name: str) -> bool:
     """Return whether a profile's name is a whole command, and not the path of a file."""
-    # Of no name it says that it is too long.
     return " " in name.strip() and not os.path.isfile(os.path.expanduser(name))  # noqa: PTH111, PTH113
 
 
@@ -49,14 +48,14 @@ def profile_of(text: str) -> Profile:
     """
     Return the profile of a command, which listens where {host} and {port} say.
 
+    Args:
+        text: The command, as `lab.config.reading.named` returns it.
+
     Raises:
         ProfileError: It does not say where, and its program is not known here.
     """
     here = Path.cwd()
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise ProfileError(text, f"this is no command: {error}") from None
+    words = shlex.split(text)
     if "=" in words[0]:
         words.insert(0, "env")
     at = next((n for n, word in enumerate(words) if "=" not in word and word != "env"), 0)

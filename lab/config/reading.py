@@ -1,8 +1,8 @@
 """
-Reads configurations, whoever asks: `lab lint`, `lab migrate` and `lab tune`. Nothing is started.
+Reads configurations for every command of `lab`. Nothing is started.
 
 `read` takes what a user types: a file, FILE:section, a command in quotes, or "-", which is standard
-input. `find` returns the configurations in a folder.
+input. `named` says which of these a name is. `find` returns the configurations in a folder.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shlex
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from lab.config import servers
@@ -37,6 +37,20 @@ MOST_CHARACTERS_SEARCHED = 1 << 20
 """Characters of a file in which its options are looked for."""
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a configuration stands that is named on the command line."""
+
+    path: Path
+    """The file, or `STDIN`; of a command the first word that is a program whose command is read."""
+
+    section: str = ""
+    """Of the file; empty where none is named."""
+
+    command: str = ""
+    """The command; empty where a file is named."""
+
+
 def read(
     name: str,
     known: Known,
@@ -58,9 +72,15 @@ def read(
     Raises:
         ProfileError: It cannot be read; the message says what to name instead.
     """
-    path, known, server = _resolve_name(name, known, commands)
-    if server is None and path != STDIN:
-        known = known.beside(path)
+    source = named(name, commands)
+    path, server = source.path, servers.named(source.path.name) if source.command else None
+    if server is not None:
+        known = replace(known, overlay={**known.overlay, path: source.command})
+    elif path == STDIN:
+        most = max(server.largest for server in servers.every() if server.reads_command)
+        known = replace(known, overlay={**known.overlay, STDIN: sys.stdin.read(most + 1)})
+    else:
+        known = replace(known, section=source.section or known.section).beside(path)
     inside = in_container(path) if container is None else container
     known = replace(known, container=inside)
     if server is None:
@@ -68,6 +88,46 @@ def read(
     text = _text(path, known, server)
     check_text(path, text, server)
     return server.read_command(text, known)
+
+
+def named(name: str, commands: Collection[str] | None = None, folder: Path | None = None) -> Source:
+    """
+    Return where a configuration stands, as it is named on the command line.
+
+    Args:
+        name: A file, FILE:section, a command in quotes, or "-" for standard input.
+        commands: Programs whose command is read; None: a command of any program.
+        folder: What the name of a file is relative to; None for the current folder.
+
+    Raises:
+        ProfileError: There is no such file or command; the message says what to name instead.
+    """
+    if name == "-":
+        return Source(STDIN)
+    given = os.path.expanduser(name)  # noqa: PTH111 - Path raises for a user that does not exist
+    given = os.path.join(folder, given) if folder else given  # noqa: PTH118 - Path drops "./"
+    path = Path(given)
+    exists = os.path.exists(given)  # noqa: PTH110 - Path raises for over-long names
+    file, _, section = given.rpartition(":")
+    if not exists and os.path.isfile(file) and not file.endswith(".py"):  # noqa: PTH113 - as above
+        return Source(Path(file), section)
+    if exists and path.is_file():
+        return Source(path)
+    if exists and path.is_dir():
+        raise ProfileError(path, "is a folder: name the file")
+    if exists:
+        problem = "is no file but a pipe, a socket or a device: write it to a file, and name that"
+        raise ProfileError(path, problem)
+    words = _words(name)
+    programs = [word for word in map(_program, words) if commands is None or word in commands]
+    if not programs or (commands is None and not words[1:]):
+        problem = _why_unread(words, commands or ()) if words[1:] else _why_missing(file)
+        raise ProfileError(path, problem)
+    try:
+        shlex.split(name)
+    except ValueError as error:
+        raise ProfileError(name, f"this is no command: {error}") from None
+    return Source(Path(programs[0]), command=name)
 
 
 def read_file(path: Path, known: Known) -> Config:
@@ -171,39 +231,6 @@ def _is_configuration(path: Path, server: Server) -> bool:
             return server.has_options(file.read(MOST_CHARACTERS_SEARCHED))
     except OSError:
         return False
-
-
-def _resolve_name(
-    name: str, known: Known, commands: Collection[str]
-) -> tuple[Path, Known, Server | None]:
-    """Return the path of what is read, what is known then, and the server of a command."""
-    if name == "-":
-        most = max(server.largest for server in servers.every() if server.reads_command)
-        overlay = {**known.overlay, STDIN: sys.stdin.read(most + 1)}
-        return STDIN, replace(known, overlay=overlay), None
-    path = Path(name)
-    exists = os.path.exists(name)  # noqa: PTH110 - Path raises for over-long names
-    file, _, section = name.rpartition(":")
-    if not exists and os.path.isfile(file) and not file.endswith(".py"):  # noqa: PTH113 - as above
-        return Path(file), replace(known, section=section), None
-    if exists and path.is_file():
-        return path, known, None
-    if exists and path.is_dir():
-        raise ProfileError(path, "is a folder: name the file")
-    if exists:
-        problem = "is no file but a pipe, a socket or a device: write it to a file, and name that"
-        raise ProfileError(path, problem)
-    words = _words(name)
-    program = next((word for word in map(_program, words) if word in commands), None)
-    if program is None:
-        problem = _why_unread(words, commands) if words[1:] else _why_missing(file)
-        raise ProfileError(path, problem)
-    try:
-        shlex.split(name)
-    except ValueError as error:
-        raise ProfileError(name, f"this is no command: {error}") from None
-    server, path = servers.named(program), Path(program)
-    return path, replace(known, overlay={**known.overlay, path: name}), server
 
 
 def _words(name: str) -> list[str]:

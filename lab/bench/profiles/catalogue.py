@@ -23,14 +23,19 @@ from lab.bench.profiles import resolve
 from lab.bench.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
 from lab.bench.profiles.peer import APP, read_peer
 from lab.bench.profiles.reading import Reading
-from lab.config import command, servers
+from lab.config import command, reading, servers
 from lab.config.files import UnreadableError, check_size, read_bytes
+from lab.config.reading import Source
 from lab.config.uwsgi import keeps_connections
 from lab.config.uwsgi.private import private
 from lab.errors import MissingError, ProfileError
 from lab.model.digest import digest_of
 from lab.model.profile import PrivateCopy, Profile
 from lab.model.runtime import OURS, OWN, Runtime
+
+
+KINDS = frozenset({".ini", ".py", ".toml"})
+"""Endings of the files that are profiles."""
 
 
 def find() -> tuple[str, ...]:
@@ -41,8 +46,7 @@ def find() -> tuple[str, ...]:
 def check_names(names: Iterable[str]) -> None:
     """Raise ProfileError for the first name that is neither a profile nor a configuration."""
     for name in names:
-        if not command.is_command(name):
-            _located(name)
+        _located(name)
 
 
 def read(name: str, runtime: Runtime = OURS, *, ours: bool = False) -> Profile:
@@ -114,10 +118,11 @@ def described(name: str, *, ours: bool = False) -> Profile:
     Raises:
         ProfileError: There is none, or its header is incomplete.
     """
-    if command.is_command(name):
-        made = command.profile_of(name)
+    source = _located(name)
+    if source.command:
+        made = command.profile_of(source.command)
         return replace(made, name=f"{made.name}-own") if made.name in find() else made
-    path, section = _located(name)
+    path, section = source.path, source.section
     server = servers.of_file(path)
     if server and (theirs := server.own(path)):
         return theirs
@@ -177,7 +182,7 @@ def ladder(name: str = "tuned") -> tuple[str, ...]:
     Raises:
         ProfileError: One of them is missing, or the chain is a circle.
     """
-    path = _locate(name)
+    path = _located(name).path
     return (*reversed(_ancestors(path, read_header(path))), path.stem)
 
 
@@ -200,41 +205,38 @@ def is_ours(path: Path) -> bool:
 
 def is_theirs(name: str) -> bool:
     """Return whether a profile's name is that of a configuration of the user's, if it is one."""
-    return command.is_command(name) or (_is_path(name) and _is_theirs(_located(name)[0]))
+    source = _located(name)
+    return bool(source.command) or _is_theirs(source.path)
 
 
 def _is_theirs(path: Path) -> bool:
     return path.suffix != ".toml" and not is_ours(path)
 
 
-def _is_path(name: str) -> bool:
-    return "/" in name or re.search(r"\.(toml|py|ini(:.*)?)$", name) is not None
-
-
-def _located(name: str) -> tuple[Path, str]:
-    """Return the file of a profile, and the section of it that is named."""
-    file, ending, section = name.rpartition(".ini:")
-    return (_locate(f"{file}.ini"), section) if ending else (_locate(name), "")
-
-
-def _locate(name: str) -> Path:
-    if _is_path(name):
-        # Not what a link leads to: uWSGI's %d and %n are those of the link, too.
-        path = Path(os.path.abspath(Path(name).expanduser()))  # noqa: PTH100 - see above
-        if not path.is_file():
-            raise ProfileError(name, "there is no such file")
-        if path.suffix not in {".ini", ".toml", ".py"}:
-            wanted = "an .ini of uWSGI, a gunicorn.conf.py, or a .toml of another server"
-            raise ProfileError(name, f"a profile is {wanted}")
-        return path
+def _located(name: str) -> Source:
+    """Return where a profile stands: one of this project by its name, else what the user names."""
     ours, peers = project.profiles(), project.peers()
+    is_path = "/" in name or re.search(r"\.(toml|py|ini(:.*)?)$", name) is not None
     for path in (ours / f"{name}.toml", ours / f"{name}.ini", peers / f"{name}.toml"):
-        if path.is_file():
-            return path
-    close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)
-    files = [f"./{name}{suffix}" for suffix in (".ini", ".toml") if Path(name + suffix).is_file()]
-    hint = f"did you mean {(files + close)[0]}? " if files or close else ""
-    raise ProfileError(name, f"there is no such profile; {hint}`lab list` shows all")
+        if not is_path and path.is_file():
+            return Source(path)
+    try:
+        source = reading.named(name)
+    except ProfileError:
+        if is_path or " " in name.strip():
+            raise
+        close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)
+        files = [f"./{name}{end}" for end in (".ini", ".toml") if Path(name + end).is_file()]
+        hint = f"did you mean {(files + close)[0]}? " if files or close else ""
+        problem = f"there is no such profile; {hint}`lab list` shows all"
+        raise ProfileError(name, problem) from None
+    if source.command:
+        return source
+    if source.path.suffix not in KINDS or (source.section and source.path.suffix != ".ini"):
+        wanted = "an .ini of uWSGI, a gunicorn.conf.py, or a .toml of another server"
+        raise ProfileError(name, f"a profile is {wanted}")
+    # Not what a link leads to: uWSGI's %d and %n are those of the link, too.
+    return replace(source, path=Path(os.path.abspath(source.path)))  # noqa: PTH100 - see above
 
 
 def _ancestors(path: Path, header: ProfileHeader) -> tuple[str, ...]:
@@ -245,7 +247,7 @@ def _ancestors(path: Path, header: ProfileHeader) -> tuple[str, ...]:
             circle = " -> ".join((*names, header.against))
             raise ProfileError(path, f"against is a circle: {circle}", header.against_line)
         try:
-            following = _locate(header.against)
+            following = _located(header.against).path
         except ProfileError as error:
             problem = f"against names {header.against}: {str(error).partition(': ')[2]}"
             raise ProfileError(path, problem, header.against_line) from None

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from lab.bench import profiles
 from lab.bench.machine import checkout, packages, temporary
 from lab.bench.trials.pair import NEW, OLD, naming
 from lab.cli.options.runtime import runtime
-from lab.errors import UsageError
+from lab.config import reading
+from lab.errors import ProfileError, UsageError
 from lab.model.runtime import without_secrets
 from lab.model.wording import counted, in_a_line
 
@@ -232,17 +234,22 @@ def _config(config: str, given: str, folder: Path, root: Path | None) -> str:
     Return the configuration of one version: a file of its own, or what is the same for both.
 
     Args:
-        config: As it was typed.
+        config: As it was typed: a profile of ours, or what `lab.config.reading.named` takes.
         given: The version, as it was typed.
         folder: The version's.
         root: The checkout that a relative file must lie in; None: any place.
     """
-    path, given = folder / config, in_a_line(given)
-    if path.is_file():
-        inside = root is None or path.resolve().is_relative_to(root.resolve())
-        if not inside and not Path(config).is_absolute():
-            raise UsageError(f"--config {config}: in {given} it leads out of the checkout")
-        return str(path)
-    if "/" in config or "." in config:
-        raise UsageError(f"--config {config}: {given} has no such file")
-    return config
+    if config in profiles.find():
+        return config
+    given = in_a_line(given)
+    try:
+        source = reading.named(config, folder=folder)
+    except ProfileError as error:
+        problem = str(error).partition(": ")[2]
+        raise UsageError(f"--config {config}: in {given}: {problem}") from None
+    if source.command:
+        return config
+    inside = root is None or source.path.resolve().is_relative_to(root.resolve())
+    if not inside and not Path(config).is_absolute():
+        raise UsageError(f"--config {config}: in {given} it leads out of the checkout")
+    return ":".join(filter(None, (str(source.path), source.section)))
