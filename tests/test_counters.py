@@ -8,7 +8,7 @@ from lab.analysis.diagnose import causes
 from lab.analysis.observations import observed
 from lab.bench import profiles, workloads
 from lab.bench.machine import project
-from lab.bench.profiles import backing, resolve
+from lab.bench.profiles import backing
 from lab.bench.servers import adapter
 from lab.bench.servers.fetch import fetch
 from lab.bench.trials import counter_runs
@@ -21,6 +21,7 @@ from lab.model.profile import Profile
 from lab.model.runtime import Runtime
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT
+from tests.kit.uwsgi_options import confirmed
 
 FRONT = "{host}:{port}"
 BUSY = {"server.cpu_user": 1.6, "server.cpu_system": 0.45}
@@ -102,7 +103,7 @@ def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
     path = tmp_path / "toggled.ini"
     of = arm(real[profile], CROWD)
     path.write_text(render(toggled(cause, of, tmp_path), of.profile))
-    written = replace(real[profile], options=resolve.read_options(path, ROOT))
+    written = replace(real[profile], options=confirmed(path))
     assert difference(written, real[profile]) == step
 
 
@@ -123,11 +124,11 @@ def test_a_counter_run_of_a_users_ini_changes_one_thing(tmp_path):
     ini, copy = tmp_path / "mine.ini", tmp_path / "copy.ini"
     ini.write_text(f"[uwsgi]\n{HOSTILE}")
     here = Runtime(cwd=tmp_path)
-    options = resolve.read_options(ini, ROOT, here)
+    options = confirmed(ini, here)
     assert ("env", "DATABASE_URL=postgres://u:p%40ss@h/db?a=50%") in options
     mine = replace(make.profile("mine"), path=ini, options=options)
     copy.write_text(render(toggled("GIL", arm(mine)), mine))
-    served = replace(mine, options=resolve.read_options(copy, ROOT, here))
+    served = replace(mine, options=confirmed(copy, here))
     step = Difference(changed=(("processes", "3", "12"), ("threads", "4", "1")))
     assert difference(served, mine) == step
 
@@ -309,6 +310,6 @@ def test_a_counter_run_of_a_private_copy_reaches_no_further(tmp_path, monkeypatc
     copy.write_text(render(threaded, mine))
     monkeypatch.setenv("SOCKET", "{socket}")
     monkeypatch.setenv("FOLDER", "{folder}")
-    assert resolve.read_options(copy, ROOT) == threaded.options
+    assert confirmed(copy) == threaded.options
     assert dict(threaded.options)["socket"] == "{socket}"
     assert "SOCKET=/tmp/new/a.sock FOLDER=/tmp/new uwsgi FILE" in copy.read_text()

@@ -15,7 +15,6 @@ from lab.bench.machine.runtime import (
     python_of_uwsgi,
     with_home,
 )
-from lab.bench.profiles.resolve import read_options
 from lab.bench.store.encoding import decode, encode
 from lab.bench.trials.available import look
 from lab.cli.options.runtime import runtime
@@ -23,7 +22,8 @@ from lab.errors import MissingError, UsageError
 from lab.model.runtime import OURS, Runtime, Variables
 from tests.kit import builders as make
 from tests.kit.environments import empty, pretended
-from tests.kit.lab_process import BIN, ROOT, SITES, SMALL, compare
+from tests.kit.lab_process import BIN, SITES, SMALL, compare
+from tests.kit.uwsgi_options import confirmed
 
 HERE = ".".join(platform.python_version_tuple()[:2])
 SITE = """
@@ -142,7 +142,7 @@ def test_a_value_that_is_resolved_is_hidden_in_the_options(tmp_path):
         "[uwsgi]\nhttp-socket = :$(PORT)\nenv = DB=u:$(SECRET)@h\nprocesses = $(COUNT)\n"
     )
     given = runtime(env=["SECRET=hunter2", "COUNT=4"])
-    options = dict(read_options(path, ROOT, given))
+    options = dict(confirmed(path, given))
     assert (options["env"], options["processes"]) == ("DB=u:$(SECRET)@h", "4")
 
 

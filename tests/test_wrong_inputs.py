@@ -252,7 +252,7 @@ def write(folder, lines):
     """Return an ini of these lines, read."""
     path = folder / "mine.ini"
     path.write_text(f"[uwsgi]\n{HTTP}{lines}")
-    return profiles.read(str(path))
+    return profiles.with_reading(str(path))
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,8 @@ def write(folder, lines):
 )
 def test_a_mistyped_option_of_an_ini_is_a_warning(tmp_path, lines, said):
     """A placeholder is none, nor is what only a plugin that the ini loads can know."""
-    found = profiles.warnings(write(tmp_path, lines))
+    profile, reading = write(tmp_path, lines)
+    found = profiles.warnings(profile, reading=reading)
     assert len(found) == (said is not None)
     assert said is None or said in found[0]
 

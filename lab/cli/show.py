@@ -32,8 +32,7 @@ def show_command(
     Print PROFILE as a trial runs it: whole, and with all that its includes bring.
 
     Of a configuration of your own that is the private copy. Its comments say what it has
-    otherwise, and what is left out because it would reach beyond the trial. Nothing that stands
-    in it is run, and uWSGI is asked about it only if its options do no more than keep values.
+    otherwise, and what is left out because it would reach beyond the trial. Nothing is started.
     """
     theirs = with_copy(runtime(**started, own=profiles.is_theirs(name)), keep, drop, chdir)
     profile = profiles.read(name, theirs)

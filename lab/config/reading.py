@@ -86,7 +86,7 @@ def read(
     if server is None:
         return read_file(path, known)
     text = _text(path, known, server)
-    check_text(path, text, server)
+    _check_text(path, text, server)
     return server.read_command(text, known)
 
 
@@ -140,7 +140,7 @@ def read_file(path: Path, known: Known) -> Config:
     by_name = servers.of_file(path)
     text = _text(path, known, by_name)
     server = by_name or servers.of_file(path, text)
-    check_text(path, text, server)
+    _check_text(path, text, server)
     if server is None:
         endings = (ending for one in servers.every() for ending in one.endings)
         kinds = ", ".join(ending for ending in endings if ending.startswith("."))
@@ -151,7 +151,7 @@ def read_file(path: Path, known: Known) -> Config:
     return server.read(path, known)
 
 
-def check_text(path: Path, text: str, server: Server | None) -> None:
+def _check_text(path: Path, text: str, server: Server | None) -> None:
     """
     Refuse what is no text, or is not what the server gets.
 

@@ -16,7 +16,7 @@ from lab.config.configuration import Config, Known
 from lab.config.edits import applied
 from lab.config.equality import same
 from lab.config.files import UnreadableError, check_nesting, check_size, read_bytes
-from lab.config.reading import check_text, read, read_file
+from lab.config.reading import read, read_file
 from lab.config.servers import STDIN
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
@@ -130,11 +130,9 @@ def linted(
         ignore: See `lint`.
 
     Raises:
-        ProfileError: It is none that is judged, such as a template.
+        ProfileError: The file of the project that says which rules count cannot be read.
     """
-    path = config.file
-    check_text(path, config.texts[path], servers.of_file(path))
-    chosen = _with_project(path, Chosen(select, ignore))
+    chosen = _with_project(config.file, Chosen(select, ignore))
     return LintResult(config, judged(config, chosen, every=every), {})
 
 

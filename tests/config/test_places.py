@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 from lab.bench.machine.programs import binary
-from lab.bench.profiles.known import known_of
-from lab.bench.profiles.resolve import shown
+from lab.bench.profiles.known import of_machine, with_build
+from lab.bench.profiles.reading import shown
 from lab.config.configuration import Known
 from lab.config.spot import Spot
 from lab.config.uwsgi import reader
@@ -41,7 +41,7 @@ def pairs(text, environ=BIND):
 @pytest.fixture(scope="module")
 def known():
     """Return what the uWSGI of the tests can do."""
-    return replace(known_of(binary()), environ=BIND)
+    return replace(with_build(of_machine(Known.of_caller()), binary()), environ=BIND)
 
 
 def compared(path, known):

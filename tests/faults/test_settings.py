@@ -9,9 +9,9 @@ from app import preflight
 from app.serve import environment
 from lab.bench import profiles
 from lab.bench.machine import project
-from lab.bench.profiles import resolve
 from lab.errors import ProfileError
 from tests.kit.lab_process import ROOT
+from tests.kit.uwsgi_options import confirmed
 
 from .test_start_up import PRODUCTION, TUNED, assert_says, start
 
@@ -286,7 +286,7 @@ def test_usual_ini(tmp_path, monkeypatch, name):
     path = tmp_path / "mine.ini"
     path.write_bytes(USUAL[name].encode())
     preflight.check_numbers(preflight.read(str(path)))
-    assert resolve.read_options(path, tmp_path)
+    assert confirmed(path)
 
 
 @pytest.mark.parametrize("path", [*INIS, *PARTS], ids=lambda path: path.stem)

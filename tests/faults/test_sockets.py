@@ -10,11 +10,11 @@ import psutil
 import pytest
 
 from lab.bench.machine import project
-from lab.bench.profiles import resolve
 from lab.bench.servers.readiness import fetch
 from lab.model.request import Expectation
 from lab.model.workload import Workload
 from tests.kit.lab_process import ROOT, SITES, until
+from tests.kit.uwsgi_options import confirmed
 
 from .parts import Parts
 from .stacks import connections, production, waiting
@@ -46,7 +46,7 @@ INIS = sorted((*project.profiles().rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.name)
 def test_private_sockets_have_no_port(path):
     """What speaks uWSGI's protocol, or shows requests under way, is a UNIX socket."""
-    options = resolve.read_options(path, ROOT)
+    options = confirmed(path)
     assert [each for each in options if each[0] in NEVER] == []
     assert [each for each in options if each[0] in PRIVATE and PORT.search(each[1])] == []
 

@@ -2,10 +2,19 @@
 
 from lab.bench.machine.programs import binary
 from lab.bench.profiles import asking
+from lab.bench.profiles.reading import options_of, read_ini
+from lab.model.runtime import OURS
 
 
 class RefusedError(Exception):
     """uWSGI refuses the file; the message is what it says."""
+
+
+def confirmed(path, runtime=OURS):
+    """Return the options of an ini as they are served, when uWSGI has confirmed them."""
+    reading = read_ini(path, runtime)
+    asking.confirm(reading, runtime)
+    return options_of(reading, runtime)[0]
 
 
 def options(config):

@@ -9,7 +9,7 @@ import pytest
 
 from lab.bench.machine.programs import binary
 from lab.bench.profiles.asking import CLOSING, HOOKS, OPENING
-from lab.bench.profiles.known import known_of
+from lab.bench.profiles.known import of_machine, with_build
 from lab.config.configuration import Known
 from lab.config.uwsgi.reader import read
 from lab.lint.judge import judged
@@ -27,7 +27,7 @@ def pairs(config):
 def test_it_is_read_as_uwsgi_reads_it(name, tmp_path):
     """Every option and its value, in order, through includes, conditions, loops and variables."""
     shutil.copytree(INIS, tmp_path, dirs_exist_ok=True)  # a spooler's folder is made by reading
-    path, known = tmp_path / name, known_of(binary())
+    path, known = tmp_path / name, with_build(of_machine(Known.of_caller()), binary())
     hooks = (word for option, value in HOOKS for word in (f"--{option}", value))
     done = subprocess.run(
         (binary(), *hooks, str(path)), cwd=tmp_path, env=dict(known.environ),

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lab.bench.machine.programs import binary
-from lab.bench.profiles.known import known_of
+from lab.bench.profiles.known import of_machine, with_build
 from lab.config.configuration import Known
 from lab.config.equality import meaning
 from lab.config.spot import Setting, Spot
@@ -262,7 +262,7 @@ def agree(lines, others, folder, end="\n"):
     path = folder / "a.ini"
     path.write_bytes(end.join(["[uwsgi]", *lines, ""]).encode())
     (folder / "b.ini").write_bytes(end.join(["[uwsgi]", *others, ""]).encode())
-    known = replace(known_of(binary()), environ={"HOME": "/nowhere"})
+    known = with_build(of_machine(Known(environ={"HOME": "/nowhere"})), binary())
     try:
         linted = lint(str(path), known, fixes="safe", container=False)
     except ProfileError:  # of what it is made of there is too much to be read, so it is not mended

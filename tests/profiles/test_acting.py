@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from lab.bench import profiles
-from lab.bench.profiles.resolve import read_options
 from lab.bench.trials.conduct import prepare
 from lab.cli.options.execution import application, understand
 from lab.cli.options.table import Job
@@ -23,7 +22,7 @@ from lab.config.uwsgi.reader import read
 from lab.errors import LabError, ProfileError
 from lab.lint.lint import lint
 from lab.model.runtime import Runtime
-from tests.kit.lab_process import ROOT
+from tests.kit.uwsgi_options import confirmed
 
 ACTS = {
     "stop": "stop = {w}/pid",
@@ -187,10 +186,10 @@ def test_an_ini_that_would_act_is_served_all_the_same(world, tmp_path):
 
 
 def test_what_would_act_and_cannot_be_read_without_uwsgi_is_refused(world, tmp_path):
-    """With the option, its line, what is not known, and what to do."""
+    """With what is not known, and what to do."""
     folder, untouched = world
     name = mine(tmp_path, f"pidfile = /run/%t\nspooler = {folder}/jobs")
-    with pytest.raises(ProfileError, match=r"mine\.ini:4: spooler = .*%t; give a copy without it"):
+    with pytest.raises(ProfileError, match=r"mine\.ini: .* not know %t; give a copy without that"):
         profiles.read(name)
     assert untouched()
 
@@ -204,7 +203,7 @@ def test_a_job_is_named_whole_and_kept_whole(tmp_path):
     assert [value for option, value in kept if option == "cron2"] == jobs
     copy = tmp_path / "copy.ini"
     copy.write_text("\n".join([*flat(kept, {"{host}": "$(BIND)", "{port}": "$(PORT)"}), ""]))
-    assert read_options(copy, ROOT, Runtime(cwd=tmp_path)) == kept
+    assert confirmed(copy, Runtime(cwd=tmp_path)) == kept
 
 
 def test_systemd_is_not_told_of_the_labs_servers(tmp_path, monkeypatch):

@@ -8,17 +8,23 @@ import sys
 import psutil
 import pytest
 
+from lab.bench import profiles
 from lab.bench.machine.programs import binary
 from lab.bench.profiles import asking
-from lab.bench.profiles.resolve import read_options
 from lab.errors import ProfileError
 from tests.kit.lab_process import ROOT, alive, descendants, until
+from tests.kit.uwsgi_options import confirmed
 
 GROWING = "[uwsgi]\nset-placeholder = bar=x%(bar)\nhttp = :$(PORT)\nenv = A=%(bar)\n"
 """The same, and what it puts there gets longer each time."""
 
 ENDLESS = "[uwsgi]\nset-ph = bar=%(bar)x\nhttp = :$(PORT)\nenv = A=%(bar)\n"
 """uWSGI puts a placeholder's value in its place, and then looks at the same place again."""
+
+
+def asked(path):
+    """Ask uWSGI for what it reads from a file."""
+    return asking.ask(binary(), ("--ini", str(path)), path, None, {})
 
 
 @pytest.fixture
@@ -33,7 +39,7 @@ def endless(tmp_path, monkeypatch):
 def test_an_ini_that_is_never_read_to_its_end_is_refused(endless):
     """The refusal names the file and says how long uWSGI had; no uWSGI is left."""
     with pytest.raises(ProfileError, match=r"endless\.ini.*not read it within 0.1 s"):
-        read_options(endless, ROOT)
+        asked(endless)
     assert not [each for each in psutil.Process().children() if each.name() == "uwsgi"]
 
 
@@ -42,7 +48,16 @@ def test_an_ini_that_takes_all_memory_is_refused(tmp_path):
     path = tmp_path / "growing.ini"
     path.write_text(GROWING)
     with pytest.raises(ProfileError, match=r"growing\.ini.*not read it within 256 MiB of memory; "):
-        read_options(path, ROOT)
+        asked(path)
+
+
+@pytest.mark.parametrize("text", [GROWING, ENDLESS])
+def test_a_placeholder_that_holds_itself_is_refused_without_uwsgi(tmp_path, text):
+    """By lab's own reader, which ends."""
+    path = tmp_path / "circle.ini"
+    path.write_text(text)
+    with pytest.raises(ProfileError, match=r"circle\.ini: lab starts nothing .* contains itself"):
+        profiles.read(str(path))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +72,7 @@ def test_an_ini_that_takes_all_time_is_refused(tmp_path, lines, says):
     path = tmp_path / "busy.ini"
     path.write_text(f"[uwsgi]\n{lines}")
     with pytest.raises(ProfileError, match=f"busy.ini: uWSGI .*({says})"):
-        asking.ask(binary(), ("--ini", str(path)), path, None, {})
+        asked(path)
 
 
 def is_limited(process):
@@ -71,9 +86,9 @@ def test_a_killed_lab_leaves_no_uwsgi_that_reads_for_ever(endless):
     asks = (
         "from pathlib import Path\n"
         "from lab.bench.profiles import asking\n"
-        "from lab.bench.profiles.resolve import read_options\n"
         "asking.TIMEOUT = 1.0\n"
-        f"read_options(Path({str(endless)!r}), Path({str(ROOT)!r}))\n"
+        f"path = {str(endless)!r}\n"
+        f"asking.ask({binary()!r}, ('--ini', path), Path(path), None, {{}})\n"
     )
     with subprocess.Popen([sys.executable, "-c", asks], cwd=ROOT) as lab:
         reading = until(
@@ -86,10 +101,9 @@ def test_a_killed_lab_leaves_no_uwsgi_that_reads_for_ever(endless):
 
 @pytest.mark.parametrize("name", ["a:b", "a@(exec:touch ran)", "a\nb"])
 def test_a_folder_whose_name_uwsgi_takes_apart_is_refused(tmp_path, name):
-    """Before uWSGI is asked, which would look for another file; a checkout's as any other."""
+    """Before uWSGI is asked, which would look for another file."""
     path = tmp_path / name / "u.ini"
     path.parent.mkdir()
     path.write_text("[uwsgi]\nhttp-socket = :8080\n")
-    for root, said in ((path.parent, "this checkout's folder"), (ROOT, "its folder or file")):
-        with pytest.raises(ProfileError, match=f"uWSGI cannot read it: {said} has .*; rename that"):
-            read_options(path, root)
+    with pytest.raises(ProfileError, match=r"its folder or file has .* in its name; rename that"):
+        confirmed(path)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from lab.bench import profiles
-from lab.bench.profiles.resolve import read_options
 from lab.config.uwsgi import flat, roles
 from lab.config.uwsgi.private import asked_over, private
 from lab.errors import ProfileError
 from lab.model.runtime import Runtime
 from lab.model.workload import Transport, Wire
 from tests.kit.generated_inis import TEXTS
-from tests.kit.lab_process import ROOT, SMALL, compare
+from tests.kit.lab_process import SMALL, compare
+from tests.kit.uwsgi_options import confirmed
 
 UNIX, TCP = (Wire.UWSGI, Transport.UNIX), (Wire.UWSGI, Transport.TCP)
 HTTP = (Wire.HTTP, Transport.TCP)
@@ -312,7 +312,7 @@ def test_uwsgi_reads_the_copy_as_it_was_meant(tmp_path, name):
     (tmp_path / "base.ini").write_text("[uwsgi]\nthreads = 3\n")
     ini = tmp_path / "mine.ini"
     ini.write_text("[uwsgi]\n" + INIS[name].replace("%%", "%"))
-    copied_as_meant(read_options(ini, ROOT, Runtime(cwd=tmp_path)), tmp_path)
+    copied_as_meant(confirmed(ini, Runtime(cwd=tmp_path)), tmp_path)
 
 
 def copied_as_meant(original, folder):
@@ -322,7 +322,7 @@ def copied_as_meant(original, folder):
     copy = folder / "copy.ini"
     places = {"{here}": str(folder), "{host}": "$(BIND)", "{port}": "$(PORT)"}
     copy.write_text("\n".join([*flat(options, places), ""]))
-    assert read_options(copy, ROOT, here) == options
+    assert confirmed(copy, here) == options
     assert private(options, here, root=False) == (options, ())
 
 
@@ -332,7 +332,7 @@ def generated_is_copied(lines, others, folder):
     ini.write_text("\n".join(["[uwsgi]", "set-ph = foo=2", *lines, ""]))
     (folder / "b.ini").write_text("\n".join(["[uwsgi]", *others, ""]))
     try:
-        original = read_options(ini, ROOT, Runtime(cwd=folder))
+        original = confirmed(ini, Runtime(cwd=folder))
     except ProfileError:
         return
     copied_as_meant(original, folder)

@@ -6,9 +6,11 @@ import pytest
 
 from lab.bench import profiles
 from lab.bench.machine import project
-from lab.bench.profiles import resolve
-from lab.errors import MissingError, ProfileError
+from lab.bench.profiles import asking
+from lab.bench.trials.available import look
+from lab.errors import ProfileError
 from tests.kit.lab_process import ROOT
+from tests.kit.uwsgi_options import confirmed
 from tools.pages import profiles as pages
 
 
@@ -73,7 +75,7 @@ def test_mistyped_option(folder):
     write(folder, "part.ini", "[uwsgi]\n; one\nprocesess = 4\n")
     write(folder, "a.ini", "[lab]\nsummary = A\n[uwsgi]\nstrict = true\nini = %dpart.ini\n")
     with pytest.raises(ProfileError) as caught:
-        profiles.read("a")
+        confirmed(profiles.described("a").path)
     assert (caught.value.path.name, caught.value.line) == ("part.ini", 3)
     assert "unknown config directive: procesess" in str(caught.value)
 
@@ -177,17 +179,17 @@ def test_text_to_replace_must_be_there(folder):
         profiles.read("a")
 
 
-def test_a_profile_is_read_whoever_waits_for_uwsgi(monkeypatch):
+def test_a_profile_is_confirmed_whoever_waits_for_uwsgi(monkeypatch):
     """Inside Locust gevent does, as soon as it ends: then there is no process left to end."""
-    expected = profiles.read("tuned")
-    killpg = resolve.os.killpg
+    path = profiles.described("tuned").path
+    killpg = asking.os.killpg
 
     def gone(group, number):
         killpg(group, number)
         raise ProcessLookupError
 
-    monkeypatch.setattr(resolve.os, "killpg", gone)
-    assert profiles.read("tuned") == expected
+    monkeypatch.setattr(asking.os, "killpg", gone)
+    assert confirmed(path) == profiles.read("tuned").options
 
 
 def test_page_is_current():
@@ -205,8 +207,7 @@ def test_what_an_ini_serves_and_needs(folder):
     )
     found = profiles.described("a")
     assert (found.interfaces, found.apps) == (("asyncio", "wsgi"), (("outbound", "a.b:c"),))
-    with pytest.raises(MissingError, match="uWSGI is built without plug-in nosuch: make setup"):
-        profiles.read("a")
+    assert look("a").missing == "uWSGI is built without plug-in nosuch: make setup"
 
 
 def test_what_an_ini_serves_is_part_of_its_digest(folder):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from lab.bench import profiles
 from lab.bench.profiles import asking
-from lab.bench.profiles.resolve import HOST, PORT, refused
+from lab.bench.profiles.asking import confirm
+from lab.bench.profiles.reading import HOST, PORT, Reading, read_ini, refused
 from lab.bench.trials.conduct import prepare
 from lab.cli.options.execution import application, understand
+from lab.cli.options.runtime import runtime
 from lab.cli.options.table import Job
 from lab.config.spot import Spot
 from lab.config.uwsgi import reader
+from lab.errors import ProfileError
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules.rule import RULES, Rule
 from lab.model.profile import PrivateCopy
@@ -66,6 +72,46 @@ def test_an_own_ini_is_read_asked_about_and_judged_once(ini, calls):
     assert warning.startswith(f"{ini}:5: thunder-lock = true: ")
     assert (calls["read"], calls["asked"], calls["judged"]) == (1, 1, len(RULES))
     assert calls["served"] < 30
+
+
+def test_uwsgi_is_asked_again_only_where_a_file_has_changed(ini, calls):
+    """However often the same file is prepared, as `lab tune` does."""
+    asked = Job(profiles=(str(ini),))
+    for number in (1, 1, 2):
+        ini.write_text(f"{INI}threads = {number}\n")
+        prepare(understand(asked).options, application(asked))
+    assert calls["asked"] == 2
+
+
+def test_what_uwsgi_reads_otherwise_is_refused(ini):
+    """With the option, its line and both values; a value that may be a secret is hidden."""
+    reading = read_ini(ini)
+    confirm(reading, OURS)
+    first, *others = reading.config.settings
+    misread = replace(reading.config, settings=(first, *others[1:]))
+    with pytest.raises(ProfileError) as caught:
+        confirm(Reading(misread, misread), OURS)
+    said = f"{ini}:4: uWSGI reads module = site_app, and lab chdir = {ini.parent}/; give a copy"
+    assert str(caught.value) == f"{said} without that line"
+    secret = runtime(env=["NAME=hunter2!"])
+    ini.write_text(f"{INI}env = A=$(NAME)\n")
+    reading = read_ini(ini, secret)
+    shorter = replace(reading.config, settings=reading.config.settings[:-1])
+    with pytest.raises(
+        ProfileError, match=r"env = A=\$\(NAME\), and lab nothing more; give a copy"
+    ):
+        confirm(Reading(shorter, shorter), secret)
+
+
+def test_to_show_a_profile_starts_nothing(ini, monkeypatch):
+    """Neither uWSGI nor anything else."""
+
+    def started(*_words, **_more):
+        raise AssertionError
+
+    monkeypatch.setattr(subprocess, "Popen", started)
+    for name in (str(ini), "tuned", "gunicorn-sync"):
+        assert list(profiles.shown(profiles.read(name)))
 
 
 def test_an_address_that_a_trial_sets_is_told_as_its_variable():

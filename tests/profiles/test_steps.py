@@ -7,9 +7,9 @@ import pytest
 
 from lab.bench import profiles
 from lab.bench.machine import project
-from lab.bench.profiles import resolve
 from lab.config.difference import Difference, difference
 from tests.kit.lab_process import ROOT
+from tests.kit.uwsgi_options import confirmed
 
 LINE = (
     '{"time":"%(ftime)","request_id":"%(var.REQUEST_ID)","status":%(status),"ms":%(msecs),'
@@ -205,7 +205,7 @@ def test_the_cache_is_routing_and_nothing_else():
 def test_an_instance_in_production_is_tuned_behind_nginx():
     """production.ini changes what a UNIX socket and nginx in front ask for."""
     tuned = profiles.read("tuned")
-    options = resolve.read_options(project.profiles() / "production.ini", ROOT)
+    options = confirmed(project.profiles() / "production.ini")
     assert difference(replace(tuned, options=options), tuned) == Difference(
         added=(
             ("chmod-socket", "600"),

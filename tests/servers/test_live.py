@@ -12,7 +12,7 @@ import pytest
 
 from lab.bench import profiles
 from lab.bench.machine import temporary
-from lab.bench.profiles import resolve
+from lab.bench.profiles import asking
 from lab.bench.servers import adapter
 from lab.bench.servers.fetch import fetch
 from lab.bench.trials.plan import arm_of
@@ -22,6 +22,7 @@ from lab.model.request import Expectation
 from lab.model.runtime import Runtime
 from lab.model.workload import Workload
 from tests.kit.lab_process import ROOT, SITES, descendants, until
+from tests.kit.uwsgi_options import confirmed
 
 PONG = Workload("x", "/", Expectation(body=b"Pong!"), apps={"own": ""})
 
@@ -203,8 +204,9 @@ def test_another_application_is_served_by_the_same_server(mine, served):
         assert psutil.Process(server.pid).children()
 
 
-def test_silent_refusal(mine, monkeypatch):
+def test_silent_refusal(mine, monkeypatch, tmp_path):
     """Where uWSGI ends without a word, the message says so."""
-    monkeypatch.setattr(resolve, "program", lambda *_: "/bin/true")
+    monkeypatch.setattr(asking, "program", lambda *_: "/bin/true")
+    mine("")
     with pytest.raises(ProfileError, match=r"mine\.ini: uWSGI ended while it read it and said not"):
-        mine("")
+        confirmed(tmp_path / "mine.ini")

@@ -299,10 +299,11 @@ def test_an_ini_that_uwsgi_would_not_start_is_refused_with_the_line(tmp_path, li
     bare = pretended(tmp_path / "bare", platform.python_version())
     (bare / "bin" / "python").unlink()
     (tmp_path / "mine.ini").write_text(f"[uwsgi]\nhttp-socket = :$(PORT)\n{line.format(old=old)}\n")
+    profile, reading = profiles.with_reading(str(tmp_path / "mine.ini"), GIVEN)
     with pytest.raises(
         ProfileError, match=rf"mine\.ini:3: {re.escape(line.format(old=old))}: {said}"
     ):
-        profiles.check_startable(profiles.read(str(tmp_path / "mine.ini"), GIVEN), GIVEN)
+        profiles.check_startable(profile, GIVEN, reading)
 
 
 def test_a_relative_environment_is_that_of_the_inis_folder(tmp_path, monkeypatch):
@@ -311,7 +312,8 @@ def test_a_relative_environment_is_that_of_the_inis_folder(tmp_path, monkeypatch
     (tmp_path / "site" / "mine.ini").write_text("[uwsgi]\nhttp-socket = :80\nhome = venv\n")
     pretended(tmp_path / "venv", "3.5.2")
     monkeypatch.chdir(tmp_path)
-    profiles.check_startable(profiles.read("site/mine.ini"), OURS)
+    profile, reading = profiles.with_reading("site/mine.ini")
+    profiles.check_startable(profile, OURS, reading)
 
 
 def test_the_environment_that_is_named_wins_over_the_inis(tmp_path):

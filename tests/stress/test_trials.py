@@ -11,7 +11,6 @@ from rich.console import Console
 
 from lab.bench import profiles
 from lab.bench.machine.programs import find_command
-from lab.bench.profiles import resolve
 from lab.bench.servers import adapter
 from lab.bench.store.folder import read_json
 from lab.bench.trials import runner
@@ -27,7 +26,8 @@ from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model.plan import Load
 from lab.model.profile import PrivateCopy
 from tests.kit import builders as make
-from tests.kit.lab_process import ROOT, descendants, run, started, until
+from tests.kit.lab_process import descendants, run, started, until
+from tests.kit.uwsgi_options import confirmed
 from tools.pages.files import DOCS, RUNS
 
 from .conftest import CLEAN
@@ -240,7 +240,7 @@ def test_options_are_added_after_the_profile_s_own(tmp_path):
     """To the profile of a uWSGI, and to each uWSGI that a profile of several programs runs."""
     options = (("max-worker-lifetime", "3"), ("touch-chain-reload", "{folder}/file"))
     tuned = overlay(profiles.read("tuned"), options, tmp_path)
-    *_, first, second = resolve.read_options(tuned.path, ROOT)
+    *_, first, second = confirmed(tuned.path)
     assert first == ("max-worker-lifetime", "3")
     assert second == ("touch-chain-reload", "{here}/file")
     mine = replace(profiles.read("tuned"), own=PrivateCopy())

@@ -68,6 +68,13 @@ def plugins(program: str) -> frozenset[str]:
     return frozenset(parse_plugins(output_of(program, "--plugin-list") or ""))
 
 
+@cache
+def options(program: str) -> tuple[str, ...]:
+    """Return the names of a uWSGI's own options, with those of the plugins that are part of it."""
+    said = output_of(program, "--help") or ""
+    return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", said, re.MULTILINE))
+
+
 def parse_plugins(text: str) -> list[str]:
     """Parse the names, sorted, in the output of `uwsgi --plugin-list`."""
     _, *sections = re.split(r"\*\*\* uWSGI loaded \w+ plugins \*\*\*", text)

@@ -1,18 +1,48 @@
-"""What uWSGI prints of a configuration that it reads, and an end to that."""
+"""
+uWSGI's word on an ini that lab has read, before the first trial.
+
+What is served is a copy of what lab read, so a misreading would measure another server in silence.
+uWSGI's `--show-config` speaks late: by then it has gone to the background, sent its output to the
+ini's log, and run the ini's first hooks, and it goes on to write the pidfile (2.0.31, uwsgi_setup
+in core/uwsgi.c). Its own function is called by the very first hook instead, and the second ends it
+at once, without the removals of `vacuum` at exit: nothing is touched that a server which runs from
+the same file may be using.
+"""
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
 import resource
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import takewhile
+from dataclasses import dataclass
+from functools import cache
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from threading import Timer
 
+from lab.bench.machine import temporary
+from lab.bench.machine.programs import options
+from lab.bench.machine.runtime import UWSGI, program
+from lab.bench.profiles.header import line_of
+from lab.bench.profiles.reading import Reading, shown, without_address
+from lab.config.configuration import Config
+from lab.config.uwsgi.actions import acting
+from lab.config.uwsgi.variables import as_options
 from lab.errors import ProfileError
+from lab.model.runtime import Runtime
+
+READING = "[uWSGI] getting INI configuration from "
+
+CUT = "cron2"
+"""The option whose value uWSGI ends behind the first word, before it prints it."""
+
+LINKER = ("LD_LIBRARY_PATH",)
+"""Variables without which a program may not start."""
 
 TIMEOUT = 20.0
 """Seconds that uWSGI gets to read a file: milliseconds, and more on a machine that is busy."""
@@ -36,6 +66,103 @@ ASKING = tuple(word for option, value in HOOKS for word in (f"--{option}", value
 """The words by which uWSGI prints its configuration and ends."""
 
 OPENING, CLOSING = ";uWSGI instance configuration", ";end of configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class IniQuestion:
+    """What uWSGI is asked: what it reads from a file."""
+
+    uwsgi: str
+    path: Path
+    section: str
+    cwd: Path | None
+    """The folder that it starts in; None for an empty one."""
+
+    environ: tuple[tuple[str, str], ...]
+    texts: tuple[tuple[Path, str], ...]
+    """What stands in the file, and in those that it includes: what has changed is asked again."""
+
+
+def confirm(reading: Reading, runtime: Runtime) -> None:
+    """
+    Refuse an ini of which uWSGI gets something else than lab has read.
+
+    uWSGI is asked once for the same files and variables, and not at all where it might act while it
+    reads. It gets the variables that the ini names, and no others. It starts in an empty folder,
+    unless the ini names files of the folder that it is started in.
+
+    Args:
+        reading: Of the ini.
+        runtime: Whose uWSGI is asked.
+
+    Raises:
+        ProfileError: The two differ, or uWSGI refuses the ini, with uWSGI's own words.
+        MissingError: uWSGI is not installed.
+    """
+    config = reading.config
+    environ = config.known.environ
+    if any(as_options(environ)) or acting(config):
+        return
+    names = environ.keys() & {*config.variables, *LINKER}
+    question = IniQuestion(
+        program(runtime, UWSGI),
+        config.file,
+        config.known.section,
+        config.known.cwd if config.relative else None,
+        tuple((name, environ[name]) for name in sorted(names)),
+        tuple(config.texts.items()),
+    )
+    printed = _printed(question)
+    if not whole(printed):
+        raise _refusal(question, printed, runtime)
+    _, *theirs = pairs(listed(printed))  # the first is the file itself
+    if difference := _difference(config, theirs, runtime):
+        raise difference
+
+
+@cache
+def _printed(question: IniQuestion) -> Sequence[str]:
+    """Return what uWSGI prints of an ini: which files it reads, and then its configuration."""
+    path, environ = question.path, dict(question.environ)
+    given = "--ini", named(path, question.section)
+    if question.cwd is not None:
+        return ask(question.uwsgi, given, path, question.cwd, environ)
+    with temporary.folder() as empty:
+        return ask(question.uwsgi, given, path, empty, environ)
+
+
+def _difference(
+    config: Config, printed: Sequence[tuple[str, str]], runtime: Runtime
+) -> ProfileError | None:
+    """Return the refusal of the first option that uWSGI gets otherwise; None without one."""
+    for setting, theirs in zip_longest(config.settings, printed):
+        ours = setting and (shown(setting.option), shown(setting.value))
+        cut = ours and theirs and ours[0] == theirs[0] == CUT and ours[1].startswith(theirs[1])
+        if ours == theirs or cut:
+            continue
+        said = (" = ".join(pair) if pair else "nothing more" for pair in (theirs, ours))
+        theirs_text, ours_text = (without_address(runtime.variables.hide(text)) for text in said)
+        problem = f"uWSGI reads {theirs_text}, and lab {ours_text}; give a copy without that line"
+        spot = setting.spot if setting else config.top
+        return ProfileError(spot.file, problem, spot.line)
+    return None
+
+
+def _refusal(question: IniQuestion, printed: Sequence[str], runtime: Runtime) -> ProfileError:
+    path = question.path
+    said = next((line for line in reversed(printed) if line.strip()), READING)
+    said = runtime.variables.hide(said)
+    if unknown := re.search(r"unknown config directive: (\S+)", said):
+        for file, text in question.texts:
+            number = line_of(text, unknown[1])
+            if number is not None:
+                close = difflib.get_close_matches(unknown[1], options(question.uwsgi), n=1)
+                hint = f"did you mean {close[0]}? It says: {said}" if close else said
+                return ProfileError(file, f"uWSGI has no option {unknown[1]!r}: {hint}", number)
+    if said.startswith(READING):
+        problem = "uWSGI ended while it read it and said nothing; test a copy with fewer options"
+        return ProfileError(path, problem)
+    return ProfileError(path, f"uWSGI refuses it: {said}")
 
 
 def named(path: Path, section: str) -> str:

@@ -17,22 +17,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.bench.machine import project
-from lab.bench.machine.programs import plugins
-from lab.bench.machine.runtime import UWSGI, program
-from lab.bench.profiles import resolve
+from lab.bench.machine.runtime import UWSGI
 from lab.bench.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
 from lab.bench.profiles.peer import APP, read_peer
-from lab.bench.profiles.reading import Reading
+from lab.bench.profiles.reading import Reading, options_of, read_ini, read_settings
 from lab.config import command, reading, servers
 from lab.config.files import UnreadableError, check_size, read_bytes
 from lab.config.reading import Source
 from lab.config.uwsgi import keeps_connections
 from lab.config.uwsgi.private import private
-from lab.errors import MissingError, ProfileError
+from lab.errors import ProfileError
 from lab.model.digest import digest_of
 from lab.model.profile import PrivateCopy, Profile
 from lab.model.runtime import OURS, OWN, Runtime
-
 
 KINDS = frozenset({".ini", ".py", ".toml"})
 """Endings of the files that are profiles."""
@@ -58,7 +55,7 @@ def with_reading(
     name: str, runtime: Runtime = OURS, *, ours: bool = False
 ) -> tuple[Profile, Reading | None]:
     """
-    Read and resolve a profile, and return it with the reading of its ini; None without one.
+    Read and resolve a profile, and return it with the reading of its file; None of a command.
 
     Args:
         name: Of a profile of this project, or the path of an ini, with a section or without, of a
@@ -67,28 +64,22 @@ def with_reading(
         ours: As in `described`.
 
     Raises:
-        ProfileError: There is none, its header is incomplete, or its server refuses it.
-        MissingError: uWSGI is not installed, has another Python than the user's environment, or
-            lacks a plug-in that the profile needs.
+        ProfileError: There is none, its header is incomplete, or it cannot be read or served.
     """
     profile = described(name, ours=ours)
+    here = (runtime if profile.own else runtime.for_ours()).started_in(profile.cwd)
     if profile.commands:
         folder = runtime.chdir if profile.own else None
-        return (servers.of(profile).moved(profile, folder) if folder else profile), None
-    uwsgi = program(runtime, UWSGI)
-    absent = [
-        plugin for plugin in read_header(profile.path).plugins if plugin not in plugins(uwsgi)
-    ]
-    if absent:
-        hint = project.how_to_install("service") if runtime == OURS else f"it is {uwsgi}"
-        raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
-    here = (runtime if profile.own else runtime.for_ours()).started_in(profile.cwd)
-    resolved = resolve.read(profile.path, project.root(), here, profile.section)
-    private_copy, options = profile.own, resolved.options
+        theirs = _is_theirs(profile.path) and profile.path.is_file()
+        reading = read_settings(profile.path, here) if theirs else None
+        return (servers.of(profile).moved(profile, folder) if folder else profile), reading
+    reading = read_ini(profile.path, here, profile.section)
+    options, altered_by_user = options_of(reading, here)
+    private_copy = profile.own
     if private_copy is not None:
         try:
             options, altered = private(options, runtime, root=os.geteuid() == 0)
-            altered = (*resolved.altered, *altered)
+            altered = (*altered_by_user, *altered)
             named = str(profile.path.parent)
             altered = tuple(replace(a, value=a.value.replace("{here}", named)) for a in altered)
             private_copy = replace(private_copy, altered=altered)
@@ -103,12 +94,12 @@ def with_reading(
         keepalive=keeps_connections(options),
         own=private_copy,
     )
-    return profile, resolved.reading
+    return profile, reading
 
 
 def described(name: str, *, ours: bool = False) -> Profile:
     """
-    Return what a profile's file says, without asking uWSGI for the options of an ini.
+    Return what a profile's file says of itself, without the options of an ini.
 
     Args:
         name: As in `read`.

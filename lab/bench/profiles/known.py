@@ -6,11 +6,9 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from lab.bench.machine.programs import find_command, output_of, plugins
+from lab.bench.machine.programs import find_command, options, output_of, plugins
 from lab.bench.machine.runtime import version_of_uwsgi
-from lab.bench.profiles import resolve
 from lab.config.configuration import Known
 from lab.errors import ProfileError
 
@@ -21,30 +19,29 @@ MIGRATES = Path("/proc/sys/net/ipv4/tcp_migrate_req")
 """Where it says whether connections wait on when their socket is closed; since Linux 5.14."""
 
 
-def known_of(program: str | None, **expected: Any) -> Known:
-    """
-    Return what is known of this machine, which serves, and of the uWSGI that it serves with.
-
-    Args:
-        program: That uWSGI's path. It is started to ask for its version, options and plug-ins.
-            None where another server is asked about.
-        expected: What else is known: fields of `Known`.
-
-    Raises:
-        ProfileError: It is none that runs here.
-    """
+def of_machine(known: Known) -> Known:
+    """Return the same with what is known of this machine, which serves. No process is started."""
     limit = SOMAXCONN.read_text() if SOMAXCONN.exists() else ""
-    known = replace(
-        Known.of_caller(**expected),
+    return replace(
+        known,
         here=True,
         root=os.geteuid() == 0,
         somaxconn=int(limit) if limit else None,
         migrates=MIGRATES.read_text().strip() == "1" if MIGRATES.exists() else None,
     )
-    return known if program is None else _with_build(known, program)
 
 
-def _with_build(known: Known, program: str) -> Known:
+def with_build(known: Known, program: str) -> Known:
+    """
+    Return the same with what is known of the uWSGI that serves.
+
+    Args:
+        known: What is known besides.
+        program: That uWSGI's path. It is started to ask for its version, options and plug-ins.
+
+    Raises:
+        ProfileError: It is none that runs here.
+    """
     path = find_command(program)
     version = re.match(r"\d+(\.\d+)*", (path and output_of(path, "--version")) or "")
     if path is None or version is None:
@@ -54,7 +51,7 @@ def _with_build(known: Known, program: str) -> Known:
     return replace(
         known,
         version=tuple(map(int, version[0].split("."))),
-        options=frozenset(resolve.known_options(path)),
+        options=frozenset(options(path)),
         plugins=plugins(path),
         python=(int(python[0]), int(python[1])) if python[1:] else None,
     )

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lab.bench.machine.programs import placed
-from lab.bench.machine.runtime import UWSGI, environment_of, program, require_python, with_home
+from lab.bench.machine.runtime import UWSGI, program, require_python, with_home
 from lab.bench.profiles.catalogue import is_ours
 from lab.bench.profiles.header import line_of
-from lab.bench.profiles.known import known_of
-from lab.bench.profiles.reading import Reading
-from lab.bench.profiles.resolve import refused
+from lab.bench.profiles.known import with_build
+from lab.bench.profiles.reading import Reading, refused
 from lab.config.configuration import Config, Known
-from lab.config.reading import in_container
 from lab.config.uwsgi.overrides import by_drop, by_env, unset
 from lab.errors import MissingError, ProfileError
 from lab.lint.flaw import Flaw, Severity
-from lab.lint.lint import LintResult, lint, linted
+from lab.lint.lint import LintResult, linted
 from lab.model.profile import Profile
 from lab.model.runtime import HOME, OURS, Runtime
 
@@ -33,12 +31,12 @@ def warnings(
     Args:
         profile: Of that configuration.
         runtime: What its server is started with.
-        reading: Of its file, where that has been read.
+        reading: Of its file; None of a command.
 
     Raises:
-        ProfileError: It cannot be read.
+        ProfileError: The file of the project that says which rules count cannot be read.
     """
-    if not profile.own or not profile.path.is_file():
+    if not profile.own or reading is None:
         return ()
     flaws = _linted(profile, runtime, reading, ignore=("UW9", *RULES)).flaws
     said = (flaw for flaw in flaws if flaw.severity in (Severity.ERROR, Severity.NO_EFFECT))
@@ -48,47 +46,40 @@ def warnings(
 def _linted(
     profile: Profile,
     runtime: Runtime,
-    reading: Reading | None,
+    reading: Reading,
     select: tuple[str, ...] = (),
     ignore: tuple[str, ...] = (),
 ) -> LintResult:
     """Return what the linter says, for this machine and the environment that it is served in."""
-    runtime = runtime.started_in(profile.cwd)
-    # Another server's configuration is judged where no uWSGI is installed, too.
-    uwsgi = program(replace(runtime, python=None), UWSGI) if profile.server == UWSGI else None
 
-    def known() -> Known:
-        return replace(
-            known_of(uwsgi),
-            cwd=runtime.cwd,
-            environ=environment_of(runtime),
-            section=profile.section,
-            container=in_container(profile.path),
-        )
+    def build(known: Known) -> Known:
+        # Another server's configuration is judged where no uWSGI is installed, too.
+        if profile.server != UWSGI:
+            return known
+        here = replace(runtime.started_in(profile.cwd), python=None)
+        return with_build(known, program(here, UWSGI))
 
-    if reading is None:
-        return lint(str(profile.path), known(), select=select, ignore=ignore)
-    every = reading.found_on(known)
+    every = reading.found_with(build)
     return linted(reading.case, every, select=select, ignore=ignore)
 
 
-def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None = None) -> None:
+def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None) -> None:
     """
     Refuse an ini that uWSGI would not start on this machine.
 
     Args:
         profile: Of that ini.
         runtime: What its server is started with.
-        reading: Of the ini, where that has been read.
+        reading: Of the ini; None of a command.
 
     Raises:
         ProfileError: With the option, its line, and what to do.
     """
-    if profile.path.suffix != ".ini" or is_ours(profile.path):
+    if reading is None or profile.server != UWSGI or is_ours(profile.path):
         return
     lint_result = _linted(profile, runtime, reading, select=RULES)
     for flaw in lint_result.flaws:
-        if not lint_result.config.guesses and flaw.severity is Severity.ERROR:
+        if flaw.severity is Severity.ERROR:
             raise refused(flaw, runtime, _flag(flaw, lint_result.config))
     here = runtime.started_in(profile.cwd)
     for option, value in placed(profile):

@@ -15,9 +15,10 @@ from typing import Any
 
 from lab.bench import profiles
 from lab.bench.machine import project
-from lab.bench.machine.programs import find_command, runs_on, tried
+from lab.bench.machine.programs import find_command, plugins, runs_on, tried
 from lab.bench.machine.runtime import UWSGI, command_of, pip, program, runtime_of, version_of_python
 from lab.bench.profiles import backing
+from lab.bench.profiles.asking import confirm
 from lab.bench.profiles.reading import Reading
 from lab.bench.servers import adapter, preflight
 from lab.bench.servers.application import ApplicationTarget
@@ -44,7 +45,7 @@ class Installation:
     version: str = ""
     """The first line that its server prints of its version; empty where it has none to print."""
     reading: Reading | None = None
-    """Of its ini; None where it has none."""
+    """Of its file; None of a command."""
 
 
 def look(name: str, runtime: Runtime = OURS) -> Installation:
@@ -82,10 +83,7 @@ class _Check:
 
 def _checked(name: str, runtime: Runtime) -> _Check:
     """Read a profile, and look for what it needs."""
-    try:
-        profile, reading = profiles.with_reading(name, runtime)
-    except MissingError as error:
-        return _Check(Installation(profiles.described(name), str(error)))
+    profile, reading = profiles.with_reading(name, runtime)
     needs = project.as_installed(profile.peer.needs or "")
     if runtime.python is not None:
         needs = needs.replace("pip install", pip(runtime.python))
@@ -105,6 +103,15 @@ def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
     pythons = profile.peer.python
     if pythons and not runs_on(here := version_of_python(runtime), pythons):
         return f"needs Python {pythons}, and this is {here}"
+    if not profile.commands:
+        try:
+            uwsgi = program(runtime, UWSGI)
+        except MissingError as error:
+            return str(error)
+        needed = profiles.read_header(profile.path).plugins
+        if lacking := [plugin for plugin in needed if plugin not in plugins(uwsgi)]:
+            how = project.how_to_install("service") if runtime == OURS else f"it is {uwsgi}"
+            return f"uWSGI is built without plug-in {' and '.join(lacking)}: {how}"
     words = places(profile, runtime)
     for command in filter(None, (*profile.commands, profile.peer.build)):
         if command[0] in ("{python}", "{built}"):  # which is made when a run begins
@@ -197,6 +204,8 @@ def available(
             installation.profile
         )  # now, and not when its turn comes
         profiles.check_startable(installation.profile, runtime, installation.reading)
+        if installation.reading and not installation.profile.commands:
+            confirm(installation.reading, runtime)
     return chosen, skipped, workload
 
 

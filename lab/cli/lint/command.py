@@ -165,12 +165,11 @@ def _check(files: tuple[str, ...], given: Mapping[str, Any]) -> None:
 
 def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -> Known:
     """Return what is known besides the files; only a *program* that is named is started."""
-    if program is None:
-        known = Known.of_caller(**expected)
-    else:
-        from lab.bench.profiles.known import known_of  # noqa: PLC0415 - all else needs nothing of it
+    known = Known.of_caller(**expected)
+    if program is not None:
+        from lab.bench.profiles.known import of_machine, with_build  # noqa: PLC0415 - needed here
 
-        known = known_of(program, **expected)
+        known = with_build(of_machine(known), program)
     return known.for_files(trusted=trusted)
 
 
