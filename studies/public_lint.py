@@ -37,11 +37,11 @@ def counted(folder: Path) -> dict[str, Any]:
     known = Known(confined=(folder,))
     servers: dict[str, dict[str, Any]] = {}
     refused: Counter[str] = Counter()
-    for path in find(folder):
+    for name in find(folder):
         try:
-            linted = lint(str(path), known)
+            linted = lint(name, known)
         except ProfileError as error:
-            refused[_reason(str(error), path)] += 1
+            refused[_reason(str(error), name)] += 1
             continue
         counts = {each.code for each in linted.flaws if each.severity is not Severity.REMARK}
         server = servers.setdefault(
@@ -58,9 +58,9 @@ def counted(folder: Path) -> dict[str, Any]:
     return {"servers": servers, "not_read": dict(refused.most_common())}
 
 
-def _reason(message: str, path: Path) -> str:
+def _reason(message: str, name: str) -> str:
     """Return why a file was not read, without its name and what stands in it."""
-    said = re.sub(r"^:?\d*: ", "", message.removeprefix(str(path)))
+    said = re.sub(r"^:?\d*: ", "", message.removeprefix(name))
     return re.split(r", for it has|:|'", said)[0].strip()
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lab.config import servers
 from lab.config.private import FREE_PORT, LOG, PID, STATSD, started_by
+from lab.config.words import with_literals, words_of
 from lab.errors import ProfileError
 from lab.model.digest import digest_of
 from lab.model.profile import PrivateCopy, Profile
@@ -26,6 +27,8 @@ FILES = {
     **dict.fromkeys(("--access-logfile", "--error-logfile", "--log-file"), LOG),
 }
 """Words of theirs that name a file or a host of the server in production -> why not in a trial."""
+
+VARIABLE = re.compile(r"\$[\w({]")
 
 LONGEST = 32
 """Letters of a profile's name that figures and tables have room for."""
@@ -44,18 +47,22 @@ def alone(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
 
 
-def profile_of(text: str) -> Profile:
+def profile_of(text: str, folder: Path | None = None) -> Profile:
     """
     Return the profile of a command, which listens where {host} and {port} say.
 
     Args:
         text: The command, as `lab.config.reading.named` returns it.
+        folder: The folder that it is started in; None for the current folder.
 
     Raises:
-        ProfileError: It does not say where, and its program is not known here.
+        ProfileError: It does not say where, and its program is not known here; or it has a variable
+            that only a shell replaces.
     """
-    here = Path.cwd()
+    here = folder or Path.cwd()
     words = shlex.split(text)
+    before = list(itertools.takewhile(lambda word: "=" in word or word == "exec", words))
+    words = [word for word in before if word != "exec"] + words[len(before) :]
     if "=" in words[0]:
         words.insert(0, "env")
     at = next((n for n, word in enumerate(words) if "=" not in word and word != "env"), 0)
@@ -70,6 +77,10 @@ def profile_of(text: str) -> Profile:
             problem = f"the lab does not know how to tell {program} where to listen; {hint}"
             raise ProfileError(text, problem)
         words, altered = _listening(words, at, server.listen)
+    for word in words_of(text, here):
+        if VARIABLE.search(with_literals(word.raw)) and word.value in words:
+            problem = f"{word.raw}: only a shell knows what it stands for: write its value"
+            raise ProfileError(text, problem)
     if server and (why := server.refused(words, here)):
         raise ProfileError(text, why)
     if server and server.takes_no_value:

@@ -18,6 +18,7 @@ from lab.config import sections
 from lab.config.files import LARGEST, UnreadableError, check_size, read_bytes
 from lab.config.sections import Line
 from lab.config.spot import Setting, Spot
+from lab.config.start import StartCommand
 from lab.config.uwsgi import OFF
 from lab.config.uwsgi.table import NOTHING, OptionTable, atoi
 from lab.errors import ProfileError
@@ -250,6 +251,9 @@ class Config:
 
     circle: Setting | None = None
     """An include of a file that includes this one."""
+
+    start: StartCommand | None = None
+    """The command that was read, in the file that has it; None of a file of the server's."""
 
     @cached_property
     def _by_name(self) -> dict[str, list[Setting]]:

@@ -1,8 +1,9 @@
 """
 Reads configurations for every command of `lab`. Nothing is started.
 
-`read` takes what a user types: a file, FILE:section, a command in quotes, or "-", which is standard
-input. `named` says which of these a name is. `find` returns the configurations in a folder.
+`read` takes what a user types: a file, FILE:section, a command in quotes, "-", which is standard
+input, or a file with start commands, as Procfile:web. `named` says which of these a name is. `find`
+returns the configurations in a folder.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from lab.config import servers
+from lab.config import servers, sources
 from lab.config.configuration import Config, Known
 from lab.config.files import LARGEST, UnreadableError
 from lab.config.server import Server
-from lab.config.servers import STDIN, TRANSLATABLE
+from lab.config.servers import EDITABLE, STDIN, TRANSLATABLE
+from lab.config.start import StartCommand
 from lab.config.templates import CONFLICT, CONTROL
 from lab.errors import ProfileError
 
@@ -48,7 +50,10 @@ class Source:
     """Of the file; empty where none is named."""
 
     command: str = ""
-    """The command; empty where a file is named."""
+    """The command; empty where a configuration's file is named."""
+
+    start: StartCommand | None = None
+    """That command in the file that has it, such as a Procfile; None of what is typed."""
 
 
 def read(
@@ -66,13 +71,19 @@ def read(
     Args:
         name: A file, FILE:section, a command in quotes, or "-" for standard input.
         known: What is known besides.
-        commands: Programs whose command is read.
+        commands: Programs whose command is read as it is typed.
         container: Whether it runs in a container; None: a Dockerfile says so.
 
     Raises:
         ProfileError: It cannot be read; the message says what to name instead.
     """
     source = named(name, commands)
+    if source.start is not None:
+        known = replace(known.beside(source.path), container=in_container(source.path))
+        known.required(source.path)  # which refuses a link to where nothing is read
+        known = source.start.known(known)
+        known = known if container is None else replace(known, container=container)
+        return _read_start(source.start, known, {*commands, *EDITABLE})
     path, server = source.path, servers.named(source.path.name) if source.command else None
     if server is not None:
         known = replace(known, overlay={**known.overlay, path: source.command})
@@ -90,12 +101,22 @@ def read(
     return server.read_command(text, known)
 
 
+def _read_start(start: StartCommand, known: Known, commands: Collection[str]) -> Config:
+    """Return what the command of a server sets that stands in the file of another program."""
+    if start.program not in commands:
+        raise ProfileError(start.spot.file, _why_unread(start.words, commands), start.spot.line)
+    server = servers.named(start.program)
+    assert server is not None
+    return replace(server.read_command(start.in_place, known), start=start)
+
+
 def named(name: str, commands: Collection[str] | None = None, folder: Path | None = None) -> Source:
     """
     Return where a configuration stands, as it is named on the command line.
 
     Args:
-        name: A file, FILE:section, a command in quotes, or "-" for standard input.
+        name: A file, FILE:section, a command in quotes, or "-" for standard input; also a file of
+            a kind in `lab.config.sources`, with the name of a start command where it has several.
         commands: Programs whose command is read; None: a command of any program.
         folder: What the name of a file is relative to; None for the current folder.
 
@@ -110,9 +131,9 @@ def named(name: str, commands: Collection[str] | None = None, folder: Path | Non
     exists = os.path.exists(given)  # noqa: PTH110 - Path raises for over-long names
     file, _, section = given.rpartition(":")
     if not exists and os.path.isfile(file) and not file.endswith(".py"):  # noqa: PTH113 - as above
-        return Source(Path(file), section)
+        return _in_file(Path(file), section)
     if exists and path.is_file():
-        return Source(path)
+        return _in_file(path)
     if exists and path.is_dir():
         raise ProfileError(path, "is a folder: name the file")
     if exists:
@@ -181,9 +202,9 @@ def in_container(path: Path) -> bool:
     )
 
 
-def find(folder: Path) -> Iterator[Path]:
+def find(folder: Path) -> Iterator[str]:
     """
-    Yield the configurations in a folder, and in those below it, in the order of their paths.
+    Yield the names of the configurations in a folder, and in those below it, in their order.
 
     Raises:
         ProfileError: There are folders deeper in it than `DEEPEST`.
@@ -199,8 +220,16 @@ def find(folder: Path) -> Iterator[Path]:
         waiting += ((here / name, depth + 1) for name in sorted(below, reverse=True))
         for name in sorted(files):
             server = next((one for one in searched if re.match(one.called, name)), None)
-            if server and _is_configuration(path := here / name, server):
-                yield path
+            path = here / name
+            if server and _is_configuration(path, server):
+                yield str(path)
+            elif kind := sources.of_file(path):
+                text = Known().read(path) or ""
+                yield from (
+                    f"{path}:{start.name}"
+                    for start in kind.starts(path, text)
+                    if start.program in EDITABLE
+                )
 
 
 def _inside(folder: Path) -> tuple[list[str], list[str]]:
@@ -231,6 +260,23 @@ def _is_configuration(path: Path, server: Server) -> bool:
             return server.has_options(file.read(MOST_CHARACTERS_SEARCHED))
     except OSError:
         return False
+
+
+def _in_file(path: Path, section: str = "") -> Source:
+    """Return a file, or the start command in it that a section names, or that is the only one."""
+    kind = sources.of_file(path)
+    if kind is None:
+        return Source(path, section)
+    starts = kind.starts(path, Known().required(path))
+    names = " or ".join(f"{path}:{start.name}" for start in starts)
+    wanted = [start for start in starts if section in {"", start.name}]
+    if not starts:
+        raise ProfileError(path, "starts no server that lab knows: name the command in quotes")
+    if not wanted:
+        raise ProfileError(path, f"has no server {section}: name {names}")
+    if wanted[1:]:
+        raise ProfileError(path, f"starts {len(wanted)} servers: name {names}")
+    return Source(path, command=wanted[0].text, start=wanted[0])
 
 
 def _words(name: str) -> list[str]:

@@ -21,6 +21,9 @@ LITERAL = "\ue000"
 _QUOTED = re.compile(r"""'[^']*'|\\.|"(?:\\.|[^"\\])*"|[^'"\\]+""", re.DOTALL)
 """A piece of a word: of one kind of quotes, or of none."""
 
+_OPERATOR = re.compile(r"(?<!\S)\d*[<>]+&?\d*|[<>]+|&&|\|\||[;|&]")
+"""What ends a command, or says where its output goes."""
+
 _ENDS = re.compile(r"\d*[|&;<>]")
 """Begins a word with which a command ends, or that says where its output goes."""
 
@@ -36,6 +39,18 @@ def words_of(text: str, path: Path) -> Iterator[Setting]:
 def pieces(raw: str) -> Iterator[str]:
     """Yield the pieces of a word as it is written: in one kind of quotes, or in none."""
     yield from (piece[0] for piece in _QUOTED.finditer(raw))
+
+
+def operators(text: str) -> Iterator[tuple[int, int]]:
+    """
+    Yield where each operator of a shell begins and ends in a text, outside of quotes.
+
+    >>> list(operators("cd a && b 'c;d' 2>&1"))
+    [(5, 7), (16, 20)]
+    """
+    for piece in _QUOTED.finditer(text):
+        if piece[0][0] not in "'\"\\":
+            yield from (found.span() for found in _OPERATOR.finditer(text, *piece.span()))
 
 
 def with_literals(raw: str) -> str:

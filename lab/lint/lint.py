@@ -18,6 +18,7 @@ from lab.config.equality import same
 from lab.config.files import UnreadableError, check_nesting, check_size, read_bytes
 from lab.config.reading import read, read_file
 from lab.config.servers import STDIN
+from lab.config.start import StartCommand
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
 from lab.lint.judge import Chosen, judged
@@ -87,7 +88,7 @@ def lint(
     Return what is wrong with a configuration.
 
     Args:
-        name: A file; granian's command with its arguments; or "-", for what standard input says.
+        name: As `lab.config.reading.read` takes it; of commands that are typed granian's alone.
         known: What is known besides.
         select: Codes of the rules that count, or their beginnings; all without any.
         ignore: Of those that do not, beside what the file's project leaves out.
@@ -99,6 +100,9 @@ def lint(
     """
     before = config = read(name, known, commands=COMMANDS, container=container)
     known = config.known
+    if config.start is not None:
+        chosen = _with_project(config.start.spot.file, Chosen(select, ignore))
+        return _in_its_file(config, config.start, judged(config, chosen))
     chosen = _with_project(config.file, Chosen(select, ignore))
     flaws = judged(config, chosen)
     size = sum(map(len, before.texts.values()))
@@ -134,6 +138,22 @@ def linted(
     """
     chosen = _with_project(config.file, Chosen(select, ignore))
     return LintResult(config, judged(config, chosen, every=every), {})
+
+
+def _in_its_file(config: Config, start: StartCommand, flaws: Sequence[Flaw]) -> LintResult:
+    """Return what is wrong with a start command, at its places; the file has no fixes."""
+    file = start.spot.file
+    texts = {**config.texts, file: config.known.required(file)}
+    del texts[config.file]
+    placed = [
+        replace(
+            flaw,
+            spot=replace(flaw.spot, file=file) if flaw.spot.file == config.file else flaw.spot,
+            fix=None,
+        )
+        for flaw in flaws
+    ]
+    return LintResult(replace(config, texts=texts), placed, {})
 
 
 def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: bool) -> Config:

@@ -111,7 +111,8 @@ def described(name: str, *, ours: bool = False) -> Profile:
     """
     source = _located(name)
     if source.command:
-        made = command.profile_of(source.command)
+        folder = source.start.folder.absolute() if source.start else None
+        made = command.profile_of(source.command, folder)
         return replace(made, name=f"{made.name}-own") if made.name in find() else made
     path, section = source.path, source.section
     server = servers.of_file(path)

@@ -97,6 +97,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
 
     A FILE is one of uWSGI (.ini, or of another name with [uwsgi] in it; .yaml, .json, .xml) or
     gunicorn (.conf.py), or granian's command in quotes; - reads that command from standard input.
+    Commands of granian and gunicorn are also read in a Procfile (Procfile:web), and not fixed.
     In a folder those are read that are called as such files are.
     Of each file the worst comes first, and each rule once, with the other lines that it is in.
 
@@ -148,7 +149,7 @@ def _searched(names: tuple[str, ...]) -> list[str]:
     for name in names:
         if not os.path.isdir(name):  # noqa: PTH112 - of no name it says that it is too long
             found.append(name)
-        elif inside := [*map(str, find(Path(name)))]:
+        elif inside := [*find(Path(name))]:
             found += inside
         else:
             raise UsageError(f"{name} has no configuration of uWSGI or gunicorn: name the file")

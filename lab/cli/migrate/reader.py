@@ -44,6 +44,11 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Con
     if is_command(name):
         _check_alone(name)
     config = reading.read(name, Known().for_files(environ, trusted=trusted))
+    if config.start is not None:
+        _check_alone(config.start.text)
+        if not config.start.alone:
+            problem = "its line has more than one command: give the command of the server in quotes"
+            raise ProfileError(name, problem)
     servers.of_config(config).check_certain(config)
     return config
 
@@ -90,9 +95,10 @@ def around(name: str, config: Config) -> list[Note]:
         config: What stands in it.
     """
     server = servers.of_config(config)
-    if not is_command(name):
+    if config.start is None and not is_command(name):
         return server.around(config)
-    words = words_of(_in_a_line(name), STDIN)
+    text = config.start.text if config.start else name
+    words = words_of(_in_a_line(text), STDIN)
     before = itertools.takewhile(lambda word: PurePath(word.value).name != server.program, words)
     kept = (word for word in before if not server.takes_variable(word.raw))
     shown = " ".join(word.raw for word in kept if word.value not in {"env", "exec"})

@@ -20,9 +20,10 @@ def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
     Compare PROFILEs (default: the ladder and two reference lines) and write a run's folder.
 
     A PROFILE is a name that `lab list` prints, or a configuration of your own: a uWSGI ini
-    (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a whole command in quotes ('granian
-    --interface wsgi mysite.wsgi:app'). Yours is not changed: a private copy listens where the lab
-    asks, and leaves out what would reach beyond it; `lab show PROFILE` prints that copy.
+    (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a whole command, in quotes ('granian
+    --interface wsgi mysite.wsgi:app') or in a Procfile (Procfile:web). Yours is not changed: a
+    private copy listens where the lab asks, and leaves out what would reach beyond it; `lab show
+    PROFILE` prints that copy.
 
     The first one is the reference: it runs twice in every block, as the check on the machine.
     """

@@ -18,7 +18,7 @@ from lab.cli.tune.options import CONNECTIONS, measuring
 from lab.cli.tune.text import FORMS
 from lab.cli.types import NAME
 from lab.config.configuration import Known
-from lab.config.reading import read
+from lab.config.reading import named, read
 from lab.config.servers import EDITABLE, GROUPS, TRANSLATABLE, check_serves
 from lab.errors import UsageError
 from lab.model.wording import in_a_line, visible_lines
@@ -75,10 +75,11 @@ def tune_command(
     Look for better settings of CONFIG for your application on this machine, and prove them.
 
     CONFIG is a uWSGI ini (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a command of
-    granian or gunicorn in quotes. Changes race beside it, one setting at a time. The best together
-    are then compared with CONFIG in fresh trials, and only what these show is claimed. CONFIG stays
-    as it is; the result is a copy with few lines changed, each with its reason. Limits of time and
-    size, the replacement of workers, and security are not touched.
+    granian or gunicorn, in quotes or in a Procfile (Procfile:web). Changes race beside it, one
+    setting at a time. The best together are then compared with CONFIG in fresh trials, and only
+    what these show is claimed. CONFIG stays as it is; the result is a copy with few lines changed,
+    each with its reason. Limits of time and size, the replacement of workers, and security are not
+    touched.
 
     With --dry-run it prints the lines that CONFIG lacks so that no request is lost, each with its
     reason, and starts nothing.
@@ -87,6 +88,7 @@ def tune_command(
     yours are as good as can be told, or with --dry-run lines are missing; 3 this machine could not
     tell; 2 CONFIG cannot be read.
     """
+    configuration, given["cwd"] = _as_command(configuration, given["cwd"])
     own: dict[str, Any] = {name: given.pop(name) for name in _OWN}
     without = own["without"] | (GROUPS.keys() - own["only"] if own["only"] else set())
     if contradicted := own["only"] & own["without"]:
@@ -120,6 +122,12 @@ _TOLD = (
 )
 _OWN = (*_TOLD, "gevent", "only", "without")
 """Options of a tune alone."""
+
+
+def _as_command(name: str, cwd: Path | None) -> tuple[str, Path | None]:
+    """Return a start command of a file as if it were typed, and its folder; else what is given."""
+    start = named(name, EDITABLE).start
+    return (name, cwd) if start is None else (start.text, cwd or start.folder)
 
 
 def _lacks(name: str, job: Job, own: dict[str, Any], output: Path | None, form: str) -> int:

@@ -82,6 +82,8 @@ def read_command(path: Path, known: Known) -> Config:
     file = [
         _named(setting.value, known).settings for setting in found if setting.option == "config"
     ]
+    if not file and known.cwd and known.is_file(known.cwd / BY_ITSELF):
+        file = [read(known.cwd / BY_ITSELF, known).settings]
     own = [setting for setting in found if setting.option != "config"]
     names = {setting.option for setting in own}  # which win, also over a list
     settings = (
@@ -91,11 +93,15 @@ def read_command(path: Path, known: Known) -> Config:
     return Config(PROGRAM, path, settings, {path: text}, known, top=command.program.spot)
 
 
+BY_ITSELF = "gunicorn.conf.py"
+"""What it reads in the folder that it is started in, where its command names no other file."""
+
+
 def _named(value: str, known: Known) -> Config:
     """Return the file that --config names; raise ProfileError where it is not there."""
     if value.startswith("python:"):
         raise ProfileError(value, "is a module, and nothing is imported here: name its file")
-    path = Path(value.removeprefix("file:"))
+    path = (known.cwd or Path()) / value.removeprefix("file:")
     if path not in known.overlay and not path.is_file():
         raise ProfileError(value, "there is no such file, so gunicorn does not start")
     return read(path, known)

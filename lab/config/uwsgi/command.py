@@ -46,7 +46,7 @@ def read_command(text: str, known: Known) -> Config:
             if not value:
                 raise ProfileError(word, "a value follows it, and here none does")
         if name in {"ini", "yaml", "json", "xml"}:
-            settings += read(Path(value), known).settings
+            settings += read((known.cwd or Path()) / value, known).settings
         else:
             settings.append(Setting(name, value, Spot(here, 0, 0), value))
     return Config("uWSGI", here, tuple(settings), known=known, table=uwsgi_options())
