@@ -9,7 +9,9 @@ import subprocess
 import pytest
 
 from lab.bench.machine import checkout
+from lab.cli.ab import sides
 from lab.cli.ab.sides import Version
+from lab.errors import UsageError
 from tests.kit.lab_process import run
 
 APP = """\
@@ -236,3 +238,22 @@ def test_commits_that_the_old_version_has_alone_are_told(shop):
     )
     assert "old has 1 commit that new has not" in "\n".join(old.differs(new))
     assert "$(git merge-base two branch)" in "\n".join(old.differs(new))
+
+
+def test_a_configuration_is_named_as_for_lab_run(tmp_path):
+    """A file of the version, a section of it, a command, or one of a Procfile of its folder."""
+    (tmp_path / "a.ini").write_text("[uwsgi]\n[dev]\n")
+    (tmp_path / "Procfile").write_text("web: granian a:b\napi: cd sub && granian a:b\n")
+    named = {
+        "tuned": "tuned",
+        "a.ini": f"{tmp_path}/a.ini",
+        "a.ini:dev": f"{tmp_path}/a.ini:dev",
+        "granian --workers 2 a:b": "granian --workers 2 a:b",
+        "Procfile:web": f"{tmp_path}/Procfile:web",
+    }
+    for given, config in named.items():
+        assert sides._config(given, "old", tmp_path, None) == config
+    with pytest.raises(UsageError, match=r"its command runs in .*sub: give it in quotes, with"):
+        sides._config("Procfile:api", "old", tmp_path, None)
+    with pytest.raises(UsageError, match="--config Procfile: in old: starts 2 servers: name"):
+        sides._config("Procfile", "old", tmp_path, None)

@@ -247,9 +247,13 @@ def _config(config: str, given: str, folder: Path, root: Path | None) -> str:
     except ProfileError as error:
         problem = str(error).partition(": ")[2]
         raise UsageError(f"--config {config}: in {given}: {problem}") from None
-    if source.command:
+    if source.command and source.start is None:
         return config
+    if source.start is not None and source.start.folder.resolve() != folder.resolve():
+        problem = f"its command runs in {source.start.folder}: give it in quotes, with --chdir"
+        raise UsageError(f"--config {config}: {problem} FOLDER")
     inside = root is None or source.path.resolve().is_relative_to(root.resolve())
     if not inside and not Path(config).is_absolute():
         raise UsageError(f"--config {config}: in {given} it leads out of the checkout")
-    return ":".join(filter(None, (str(source.path), source.section)))
+    section = source.start.name if source.start else source.section
+    return ":".join(filter(None, (str(source.path), section)))
