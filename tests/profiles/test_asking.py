@@ -56,7 +56,7 @@ def test_a_placeholder_that_holds_itself_is_refused_without_uwsgi(tmp_path, text
     """By lab's own reader, which ends."""
     path = tmp_path / "circle.ini"
     path.write_text(text)
-    with pytest.raises(ProfileError, match=r"circle\.ini: lab starts nothing .* contains itself"):
+    with pytest.raises(ProfileError, match=r"circle\.ini: cannot be served, .* contains itself"):
         profiles.read(str(path))
 
 

@@ -139,8 +139,8 @@ def read_ini(path: Path, runtime: Runtime = OURS, section: str = "") -> Reading:
         raise ProfileError(include.spot.file, f"{include.written}: {problem}", include.spot.line)
     if config.guesses:
         guess = runtime.variables.hide(config.guesses)
-        problem = f"lab starts nothing to read it, and so {guess}; give a copy without that"
-        raise ProfileError(path, problem)
+        problem = f"cannot be served, because lab reads it without uWSGI: {guess}"
+        raise ProfileError(path, f"{problem}; give a copy without that")
     if any(include is None for *_, include in config.absent):
         raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")
     reading = Reading(config, told_config(config, runtime))
