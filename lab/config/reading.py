@@ -220,16 +220,11 @@ def find(folder: Path) -> Iterator[str]:
         waiting += ((here / name, depth + 1) for name in sorted(below, reverse=True))
         for name in sorted(files):
             server = next((one for one in searched if re.match(one.called, name)), None)
-            path = here / name
-            if server and _is_configuration(path, server):
+            if server and _is_configuration(path := here / name, server):
                 yield str(path)
-            elif kind := sources.of_file(path):
-                text = Known().read(path) or ""
-                yield from (
-                    f"{path}:{start.name}"
-                    for start in kind.starts(path, text)
-                    if start.program in EDITABLE
-                )
+            elif kind := sources.of_file(name):
+                starts = kind.starts(path := here / name, Known().read(path) or "")
+                yield from (f"{path}:{start.name}" for start in starts if start.program in EDITABLE)
 
 
 def _inside(folder: Path) -> tuple[list[str], list[str]]:
@@ -264,7 +259,7 @@ def _is_configuration(path: Path, server: Server) -> bool:
 
 def _in_file(path: Path, section: str = "") -> Source:
     """Return a file, or the start command in it that a section names, or that is the only one."""
-    kind = sources.of_file(path)
+    kind = sources.of_file(path.name)
     if kind is None:
         return Source(path, section)
     starts = kind.starts(path, Known().required(path))

@@ -149,7 +149,7 @@ def test_a_start_command_is_served_from_a_private_copy(file):
 
 def test_every_kind_of_file_has_its_own_names():
     """A name of a file is that of one kind at most, and of no server."""
-    assert sources.of_file(Path("sub/Procfile")) is procfile
-    assert sources.of_file(Path("Procfile.dev")) is procfile
-    assert sources.of_file(Path("uwsgi.ini")) is None
+    assert sources.of_file("Procfile") is procfile
+    assert sources.of_file("Procfile.dev") is procfile
+    assert sources.of_file("uwsgi.ini") is None
     assert all(kind.CALLED and kind.starts(Path("x"), "") == () for kind in sources.kinds())

@@ -35,6 +35,6 @@ def kinds() -> tuple[Kind, ...]:
     return tuple(cast(Kind, import_module(f"{__name__}.{name}")) for name in names)
 
 
-def of_file(path: Path) -> Kind | None:
-    """Return what reads a file, by its name; None where nothing does."""
-    return next((kind for kind in kinds() if re.fullmatch(kind.CALLED, path.name)), None)
+def of_file(name: str) -> Kind | None:
+    """Return what reads a file of that name; None where nothing does."""
+    return next((kind for kind in kinds() if re.fullmatch(kind.CALLED, name)), None)
