@@ -15,6 +15,7 @@ WORKFLOWS = (
     "templates/performance.yml", ".github/workflows/check.yml", ".github/workflows/performance.yml",
 )  # fmt: skip
 ACTIONS = ("action.yml", "ab/action.yml")
+FORMS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(".github/ISSUE_TEMPLATE/*.yml"))
 GITLAB = ("templates/lint.yml", "templates/performance.gitlab-ci.yml")
 OURS = re.compile(r"uses: YOU/uwsgi-fibonacci-lab\S*@main")
 """This project's own action, whose commit its reader chooses."""
@@ -50,6 +51,7 @@ def scripts():
     [
         *(("vendor.github-actions", name) for name in ACTIONS),
         *(("vendor.github-workflows", name) for name in WORKFLOWS),
+        *(("vendor.github-issue-forms", name) for name in FORMS),
         *(("vendor.gitlab-ci", name) for name in GITLAB),
     ],
 )
