@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from lab.errors import UsageError
@@ -14,11 +14,6 @@ from studies import articles
 from studies.articles import show
 from studies.articles.claim import FIGURE, OUTCOMES, Article, Claim, ClaimVerdict
 from tools.pages.files import names, swept
-
-LEDGER = (
-    "claim", "article", "here", "outcome", "load", "machine", "what it takes",
-)  # fmt: skip
-"""Columns of the ledger."""
 
 STATED = {"above": "more", "below": "less"}
 """What a direction says of the metric."""
@@ -42,17 +37,9 @@ def article(source: str) -> str:
     return ", ".join(map(str, filter(None, (title, found.author, found.year))))
 
 
-def everything() -> str:
-    """Return the ledger: for each article a row for each verdict; their names are no headings."""
-    parts = [show.counts(verdicts())]
-    parts += [markdown.warnings(show.banners(settled(verdicts()))).strip()]
-    for source, found in sources().items():
-        own = [[*each] for _, each in groupby(_of(source), key=lambda each: each.claim)]
-        decided = sum(bool(settled(each)) for each in own)
-        rows = tuple(row for each in own for row in _entries(each))
-        table = markdown.render_table(Table("", texts(LEDGER), rows))
-        parts += [f"**{found.cited}: {decided} of {len(own)} decided**", table.strip()]
-    return "\n\n".join(filter(None, parts)) + "\n"
+def all_in_short() -> str:
+    """Return how many claims there are, and what came of them."""
+    return show.counts(verdicts())
 
 
 def in_short(source: str) -> str:
@@ -108,32 +95,20 @@ def _of(source: str) -> list[ClaimVerdict]:
 
 
 def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[Cell, ...]]:
-    """Return a row for each verdict that settles a claim; one that says what it takes if none."""
+    """Return a row for each outcome that settles a claim; one that says what it takes if none."""
     claim = verdicts[0].claim
-    found = show.together(settled(verdicts))
-    notes = [claim.note, *[""] * (len(found) - 1)]
-    said = [
-        (_decided(each, here, note), _evidence(each, load))
-        for (each, load, here), note in zip(found, notes, strict=False)
-    ]
-    open_ = f"**{show.came_to(verdicts)}**"
-    said = said or [(open_, _in_code(show.takes(verdicts)))]
-    words = [(_says(claim), _stated(claim)), *[("", "")] * (len(said) - 1)]
-    return [tuple(map(Cell, (*left, *right))) for left, right in zip(words, said, strict=True)]
-
-
-def _entries(verdicts: Sequence[ClaimVerdict]) -> Iterator[tuple[Cell, ...]]:
-    """Yield what the ledger has of a claim: what settles it, or all that leaves it open."""
-    claim, takes = verdicts[0].claim, ""
-    name, stated = claim.id, claim.stated
-    if not (shown := settled(verdicts)):
-        takes = _in_code(show.takes(verdicts))
-        shown = [each for each in verdicts if each.tested] or [*verdicts]
-    for each, load, here in show.together(shown):
-        under = load or ("a test" if each.tested else UNKNOWN)
-        known = (under, each.machine or UNKNOWN)
-        yield tuple(map(Cell, (name, stated, here, each.decision, *known, takes)))
-        name = stated = takes = ""
+    says = (_says(claim), _stated(claim))
+    if not (settling := settled(verdicts)):
+        row = (*says, f"**{show.came_to(verdicts)}**", _in_code(show.takes(verdicts)))
+        return [tuple(map(Cell, row))]
+    note, rows = claim.note, []
+    for _, alike in groupby(show.together(settling), key=lambda entry: entry[0].decision):
+        entries = [*alike]
+        figures = "; ".join(here for _, _, here in entries if here != UNKNOWN)
+        evidence = "; ".join(_evidence(verdict, load) for verdict, load, _ in entries)
+        rows.append((*says, _decided(entries[0][0], figures, note), evidence))
+        says, note = ("", ""), ""
+    return [tuple(map(Cell, row)) for row in rows]
 
 
 def _stated(claim: Claim) -> str:
@@ -150,9 +125,9 @@ def _says(claim: Claim) -> str:
     return claim.text + (f". *The author: {claim.caveat}.*" if claim.caveat else "")
 
 
-def _decided(verdict: ClaimVerdict, here: str, note: str) -> str:
-    """Return the outcome with the figure *here*, what has changed since, and a note."""
-    said = ("" if here == UNKNOWN else here, verdict.claim.outdated or "", note)
+def _decided(verdict: ClaimVerdict, figures: str, note: str) -> str:
+    """Return the outcome with its figures, what has changed since, and a note."""
+    said = (figures, verdict.claim.outdated or "", note)
     more = ". ".join(each.rstrip(".") for each in said if each)
     return f"**{verdict.decision}**" + (f": {more}" if more else "")
 

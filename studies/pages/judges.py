@@ -14,7 +14,7 @@ from lab.report.svg import Picture
 from studies.judges.counted import Counted, JudgesResult
 from studies.judges.counts import LIMIT, over_old
 from studies.judges.made import NAMES
-from studies.judges.picture import MOODS, draw
+from studies.judges.picture import draw
 from studies.pages.results import RESULTS
 
 TOGETHER = "all"
@@ -56,20 +56,6 @@ def said(judge: str, planted: str, mood: str) -> str:
         mood: The machine's, or "all".
     """
     return _of(_counted(judge, planted, mood))
-
-
-def by_mood(planted: str) -> str:
-    """Return a table of how often each judge says slower, in each mood, and how long it takes."""
-    moods = [mood for mood in MOODS if mood in stored().moods]
-    rows = [
-        (
-            judge,
-            *(_of(_counted(judge, planted, mood)) for mood in moods),
-            _minutes(_counted(judge, planted, TOGETHER)),
-        )
-        for judge in stored().moods[TOGETHER]
-    ]
-    return _table(("judge", *moods, "minutes a verdict"), rows)
 
 
 def by_planted() -> str:
@@ -122,10 +108,6 @@ def _counted(judge: str, planted: str, mood: str) -> Counted:
 def _of(counted: Counted) -> str:
     untold = f" ({counted.untold} untold)" if counted.untold else ""
     return f"{counted.red} of {counted.comparisons}{untold}"
-
-
-def _minutes(counted: Counted) -> str:
-    return "-" if counted.minutes is None else f"{counted.minutes:.1f}"
 
 
 def _ratio(found: tuple[float, float, float] | None) -> str:

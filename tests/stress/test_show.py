@@ -12,12 +12,16 @@ from lab.cli.stress.result import CONTROL, Counts, FaultOutcome, StressResult
 from lab.cli.stress.text import banners, cell, document, progress
 from lab.errors import ResultsError
 from lab.model.document import Meaning
-from lab.report import terminal
-from tools.pages.proofs import stress_text
+from lab.report import markdown, terminal
 
 from .conftest import CLEAN, outcome
 
 LOSES = Counts(400, lost=3, late=41, wrong=0, longest=1.234, errors={"reset": 2, "closed": 1})
+
+
+def report(result):
+    """Return the report in Markdown."""
+    return markdown.render_document(document(result))
 
 
 def test_a_cell_says_what_was_felt_of_how_many():
@@ -47,7 +51,7 @@ def test_who_was_turned_away_is_in_the_cell():
 def test_what_could_not_be_planted_is_said_with_its_reason(result):
     """It is neither 0 nor left out."""
     whole = result(FaultOutcome("recycle", problem="not possible: no uWSGI", possible=False))
-    text = stress_text(whole)
+    text = report(whole)
     assert "| recycle | not possible |" in text
     assert "- tuned, recycle: not possible: no uWSGI" in text
 
@@ -56,7 +60,7 @@ def test_a_dirty_control_is_said_first(result):
     """What is felt without a fault makes the other rows worthless, and the exit status 3."""
     whole = result(outcome("none", LOSES), outcome())
     assert whole.status() == whole.status(("tuned",)) == 3
-    assert stress_text(whole).startswith("> **Warning:** Without any fault, requests were lost")
+    assert "> **Warning:** Without any fault, requests were lost" in report(whole)
     assert whole.uncontrolled() == ()
 
 
@@ -70,20 +74,20 @@ def test_a_control_that_is_missing_accuses_nobody(result, control):
     )
     assert whole.dirty() == ()
     assert whole.status() == 3
-    assert stress_text(whole).startswith("> **Warning:** There is no control for tuned: its trial")
+    assert "> **Warning:** There is no control for tuned: its trial" in report(whole)
 
 
 def test_a_disturbed_trial_is_named(result):
     """What was felt before the fault was planted is not the fault's doing."""
     whole = result(outcome(disturbed=True))
-    assert "Something else disturbed kill on tuned" in stress_text(whole)
+    assert "Something else disturbed kill on tuned" in report(whole)
     assert whole.status(("tuned",)) == 3
     assert whole.status() == 0
 
 
 def test_how_often_a_trial_was_made_is_said(result):
     """The last of three is not the same as the only one."""
-    text = stress_text(result(outcome("none", tries=3), outcome()))
+    text = report(result(outcome("none", tries=3), outcome()))
     assert "- tuned, none: the last of 3 trials, the others were disturbed" in text
     assert "- tuned, kill" not in text
 
@@ -91,7 +95,7 @@ def test_how_often_a_trial_was_made_is_said(result):
 def test_new_workers_are_said(result):
     """That a fault did something is seen by it; uWSGI with `cheaper` has some without any fault."""
     faults = [outcome("none", replaced=1), outcome("recycle", replaced=4)]
-    text = stress_text(result(*faults, outcome("reload", replaced=1), outcome("drain")))
+    text = report(result(*faults, outcome("reload", replaced=1), outcome("drain")))
     assert "- tuned, recycle: 4 new workers\n" in text
     assert "- tuned, reload: 1 new worker\n" in text
     assert "- tuned, none" not in text
@@ -100,9 +104,9 @@ def test_new_workers_are_said(result):
 
 def test_of_killed_workers_it_is_said_how_many_were_replaced(result):
     """Out of how many; none is told of as well."""
-    text = stress_text(result(outcome(killed=6, replaced=6)))
+    text = report(result(outcome(killed=6, replaced=6)))
     assert "- tuned, kill: 6 of 6 killed workers were replaced\n" in text
-    text = stress_text(result(outcome(killed=1, replaced=0)))
+    text = report(result(outcome(killed=1, replaced=0)))
     assert "- tuned, kill: 0 of 1 killed workers were replaced\n" in text
 
 
@@ -111,7 +115,7 @@ def test_what_was_not_run_is_said_once(result):
     left = FaultOutcome("kill", problem="not run: its control was not clean", made=False)
     assert cell(left).text == "not run"
     assert cell(left).meaning is Meaning.MUTED
-    text = stress_text(result(outcome("none", LOSES), left))
+    text = report(result(outcome("none", LOSES), left))
     assert text.count("not run") == 1
 
 
@@ -181,11 +185,11 @@ def test_a_required_profile_must_have_been_tried(result):
 def test_a_burst_counts_with_the_steady_load(result):
     """The cell has the sum, the line below the part of the burst."""
     whole = result(outcome(burst=replace(LOSES, attempted=16, late=0)))
-    text = stress_text(whole)
+    text = report(whole)
     assert "| kill | 3 lost of 416, 1.23 s |" in text
     assert "of the 16 at once: 3 lost" in text
     often = replace(outcome(burst=replace(LOSES, attempted=32)), planted=(0.2, 0.3))
-    assert "of the 32 sent in 2 bursts: 3 lost" in stress_text(result(often))
+    assert "of the 32 sent in 2 bursts: 3 lost" in report(result(often))
 
 
 def test_the_terminal_and_the_page_say_the_same(result):
@@ -194,7 +198,7 @@ def test_the_terminal_and_the_page_say_the_same(result):
     text = terminal.render_document(document(whole), 120)
     for words in ("3 lost, 41 late of 400, 1.23 s", "one of two workers was replaced; 2 reset"):
         assert words in text
-        assert words in stress_text(whole)
+        assert words in report(whole)
     assert "Again: lab stress tuned" in text
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 
 from lab.errors import LabError
-from studies.pages import systems
 from tools.pages import commands, directives, house, lint, profiles, schema
 
 try:
-    for part in (schema, profiles, systems, commands, lint, house, directives):
+    for part in (schema, profiles, commands, lint, house, directives):
         for path in part.refresh():
             print(path)
 except LabError as problem:

@@ -15,15 +15,15 @@ from pathlib import Path
 
 from lab.errors import FileError, UsageError
 from lab.report import markdown
-from studies.pages import claims, instructions, judges, public_lint, results
+from studies.pages import claims, instructions, judges, public_lint, results, systems
 from tools.pages import figures, gates, hidden, migration, proofs, runs, tuning, vocabulary
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
     "article SOURCE": claims.article,
     "bands": claims.bands,
-    "claims": claims.everything,
     "claims in short: SOURCE": claims.in_short,
+    "claims in short": claims.all_in_short,
     "claims SOURCE": claims.by_run,
     "command RUN": runs.command,
     "decision RUN: CLAIM": runs.decision,
@@ -39,7 +39,6 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "judges count": judges.counted,
     "judges by planted": judges.by_planted,
     "judges recorded": judges.recorded,
-    "judges on PLANTED by mood": judges.by_mood,
     "judges say: JUDGE on PLANTED in MOOD": judges.said,
     "lacks PAGE": tuning.shown,
     "levels RUN": runs.levels,
@@ -66,6 +65,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "senses without option": vocabulary.behaviour,
     "statements SOURCE": claims.statements,
     "stress": proofs.stress,
+    "systems": systems.table,
     "value RUN: METRIC of PROFILE": runs.value,
 }
 """

@@ -170,9 +170,8 @@ def _verdicts(directive: str) -> Sequence[ClaimVerdict]:
     kind, _, source = directive.partition(" ")
     if kind not in {"claims", "statements"} or source.startswith("in short"):
         return ()
-    found = [each for each in verdicts() if source in {"", each.claim.source}]
-    by_run = kind == "claims" and source
-    return [each for each in found if each.tested] if by_run else settled(found)
+    found = [each for each in verdicts() if each.claim.source == source]
+    return [each for each in found if each.tested] if kind == "claims" else settled(found)
 
 
 def _runs(directive: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from lab.bench.store.folder import read_json
 from lab.cli.stress.result import StressResult
-from lab.cli.stress.text import banners, legend, notes, table
+from lab.cli.stress.text import banners, legend, table
 from lab.report import markdown
 from studies.selftest.result import SelfTestResult
 from studies.selftest.show import instead, ratio, said, score, sentence
@@ -27,11 +27,15 @@ def selftest_in_short() -> str:
 
 def stress() -> str:
     """Return what docs/explanation/what-faults-cost.md says of the stored result."""
-    return stress_text(stress_result())
+    result = stress_result()
+    legend_list = "".join(f"- {line}\n" for line in legend(result))
+    return (
+        f"{markdown.warnings(banners(result))}{legend_list}\n{markdown.render_table(table(result))}"
+    )
 
 
 def selftest_text(result: SelfTestResult) -> str:
-    """Return the tables in Markdown: planted faults, planted differences, one piece of evidence."""
+    """Return the tables in Markdown: planted faults, and planted differences."""
     lines = [sentence(result), ""]
     lines += _table(
         ("planted", "profile", "must be said", "right", "said instead"),
@@ -43,16 +47,7 @@ def selftest_text(result: SelfTestResult) -> str:
             ("planted difference", "must be said", "said", "ratio"),
             ((e.name, e.expected, said(e), ratio(e)) for e in result.effects),
         )
-    lines += ["", "What was seen, in one trial of each:", ""]
-    lines += [f"- **{case.name}**: {case.evidence}" for case in result.cases if case.evidence]
     return "\n".join(lines) + "\n"
-
-
-def stress_text(result: StressResult) -> str:
-    """Return what the words mean, the table in Markdown, and a line for each cell that needs it."""
-    blocks = [markdown.warnings(banners(result)).removesuffix("\n")]
-    blocks += [_list(legend(result)), markdown.render_table(table(result)), _list(notes(result))]
-    return "\n".join(filter(None, blocks))
 
 
 @functools.cache
@@ -67,7 +62,3 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _list(lines: Iterable[str]) -> str:
-    return "".join(f"- {line}\n" for line in lines)

@@ -17,7 +17,7 @@ Options = Sequence[tuple[str, str]]
 
 KEYS = (*TEXTS, "app", "articles", "backing", "build", "counter", "deviations", "factory", "fill",
         "interface", "keepalive", "packages", "replace", "run", "version")  # fmt: skip
-"""What a peer may say. Of *articles*, *packages* and *system* docs/reference/systems.md is made."""
+"""Keys of a peer. docs/explanation/articles.md shows *articles*, *packages* and *system*."""
 
 SERVICE = "app.wsgi:app"
 """What it serves where nothing else is said."""

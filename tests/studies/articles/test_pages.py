@@ -8,34 +8,13 @@ import pytest
 
 from lab.errors import UsageError
 from studies import articles
-from studies.pages import systems
 from tools.pages import directives
 
 
-def test_all_claims_bring_no_heading():
-    """The page has its own; what is counted is there, and of each article how much is decided."""
-    text = directives.fill("<!-- claims -->\n<!-- end -->\n")
-    assert "#" not in text
-    assert re.search(r"^\d+ claims: \d+ reproduced; ", text, re.MULTILINE)
-    assert re.search(r'^\*\*".*" \(.*2016\): \d+ of \d+ decided\*\*$', text, re.MULTILINE)
-
-
-def test_the_ledger_has_all_that_is_known_of_each_claim():
-    """Figures, load and machine of what settles it; of an open one also what it takes."""
-    text = directives.fill("<!-- claims -->\n<!-- end -->\n")
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    titles = ["claim", "article", "here", "outcome", "load", "machine", "what it takes"]
-    assert rows[0] == titles
-    by_claim = {row[0]: dict(zip(titles, row, strict=False)) for row in rows}
-    assert {claim.id for claim in articles.load()} <= by_claim.keys()
-    decided, tested = by_claim["ladder-disable-logging"], by_claim["ladder-affinity"]
-    assert (decided["article"], decided["load"]) == ("1.39x", "64 connections, 3 s")
-    assert (decided["outcome"], decided["machine"]) == ("not seen", "AMD EPYC, 2 cores")
-    assert "what it takes" not in decided
-    assert (tested["outcome"], tested["load"]) == ("not seen", "a test")
-    for row in by_claim.values():
-        if row["outcome"] in ("inconclusive", "cannot be tested here", "no run yet"):
-            assert row["what it takes"].startswith(("`lab run ", "takes a ")), row
+def test_all_claims_in_short():
+    """Those of the articles together are all."""
+    text = directives.fill("<!-- claims in short --><!-- -->")
+    assert re.search(rf"-->{len(articles.load())} claims: \d+ reproduced; ", text)
 
 
 def test_the_claims_of_an_article_in_its_words():
@@ -49,10 +28,17 @@ def test_the_claims_of_an_article_in_its_words():
     fact = next(row for row in rows if "tcp_tw_recycle" in row[0])
     assert (fact[1], fact[2][:10]) == ("", "**true the")
     assert "(../../tests/studies/articles/test_facts.py)" in fact[3]
-    for first, figure, here, by in rows:  # another run's row repeats nothing of its claim
-        assert figure or first == "| " or "studies/articles/test_" in by
+    for _, _, here, by in rows:
         assert here.startswith("**")
         assert by.startswith(("[", "`lab run ", "takes a "))
+
+
+def test_runs_that_come_to_the_same_have_one_row():
+    """With the figures and the links of all."""
+    text = directives.fill("<!-- statements uvloop -->\n<!-- end -->\n")
+    row = next(line for line in text.splitlines() if "plain asyncio is ahead of Twisted" in line)
+    assert row.count("**reproduced**") == 1
+    assert row.count("at least ") == row.count("](../runs/") == 2
 
 
 def test_an_article_is_named_with_what_is_known_of_it():
@@ -70,6 +56,11 @@ def test_what_came_of_an_article_in_short():
     assert re.search(r"-->5 claims: \d reproduced; ", text)
 
 
-def test_the_page_of_systems_is_current():
-    """docs/reference/systems.md is what `python -m tools.pages` writes now."""
-    assert systems.PAGE.read_text() == systems.render()
+def test_a_system_has_its_version_and_its_successor():
+    """A link to its profile, and of one that has ended when and what stands in its place."""
+    rows = directives.fill("<!-- systems -->\n<!-- end -->\n").splitlines()[3:-1]
+    address = "../reference/profiles.md#"
+    assert any(f"| uvloop | [aiohttp]({address}http-aiohttp) |" in row for row in rows)
+    curio = next(row for row in rows if row.startswith("| curio "))
+    assert "(ended 2022-10: " in curio
+    assert f"; today [echo-trio]({address}echo-trio))" in curio
