@@ -39,19 +39,18 @@ class Decision(enum.StrEnum):
 
 
 OUTCOMES: Mapping[Decision, str] = {
-    Decision.REPRODUCED: "The interval holds the article's figure or what its word stands for, "
-    "or a test finds what the article says.",
-    Decision.LARGER: "The effect is there, and beyond that; of two that the article calls alike: "
-    "they are further apart.",
-    Decision.SMALLER: "The effect is there, and short of that.",
-    Decision.NOT_SEEN: "An effect of that size is excluded and none in the other direction is "
-    "shown, or a test looks for what the article says and does not find it.",
-    Decision.OPPOSITE: "The effect goes the other way, beyond the noise.",
-    Decision.OUTDATED: "The author found it in versions that are gone, and it is not so today.",
-    Decision.UNDECIDED: "The run leaves more than one of these possible, or its figures do not "
-    "count.",
-    Decision.UNTESTABLE: "It takes something that this lab does not have.",
-    Decision.NO_RUN: "The lab can put it to the test, and no run has asked at that load.",
+    Decision.REPRODUCED: "The interval contains the article's figure or what its word stands for, "
+    "or a test confirms the claim.",
+    Decision.LARGER: "The effect exists and is larger; two systems that the article calls alike "
+    "are further apart.",
+    Decision.SMALLER: "The effect exists and is smaller.",
+    Decision.NOT_SEEN: "An effect of that size is excluded and the opposite is not shown, or a "
+    "test finds that the claim does not hold.",
+    Decision.OPPOSITE: "The effect goes in the other direction, outside the noise.",
+    Decision.OUTDATED: "The author found it in versions that are gone; it is not so today.",
+    Decision.UNDECIDED: "The run allows more than one of these, or its figures do not count.",
+    Decision.UNTESTABLE: "It needs something that this lab does not have.",
+    Decision.NO_RUN: "The lab can test it, and there is no run at that load.",
 }
 """What each outcome means, in one sentence."""
 

@@ -73,7 +73,7 @@ def bands() -> str:
     """Return what the articles' words stand for, and why."""
     rows = [(f'"{name}"', str(band), band.reading) for name, band in articles.bands().items()]
     figure = f"its effect, {FIGURE:.0%} less to {FIGURE:.0%} more"
-    rows.append(("a printed figure", figure, "it is of one run, without an interval"))
+    rows.append(("a printed figure", figure, "it comes from one run, without an interval"))
     titles = texts(("word", "stands for", "why"))
     return markdown.render_table(Table("", titles, tuple(tuple(map(Cell, row)) for row in rows)))
 

@@ -36,7 +36,7 @@ def test_the_claims_of_an_article_in_its_words():
 def test_runs_that_come_to_the_same_have_one_row():
     """With the figures and the links of all."""
     text = directives.fill("<!-- statements uvloop -->\n<!-- end -->\n")
-    row = next(line for line in text.splitlines() if "plain asyncio is ahead of Twisted" in line)
+    row = next(line for line in text.splitlines() if "plain asyncio is faster than Twisted" in line)
     assert row.count("**reproduced**") == 1
     assert row.count("at least ") == row.count("](../runs/") == 2
 
