@@ -48,7 +48,7 @@ def picture() -> Picture:
 
 def said(judge: str, planted: str, mood: str) -> str:
     """
-    Return in how many comparisons a judge called the new version slower: "1 of 20 (2 untold)".
+    Return how often a judge called the new version slower, such as "1 of 20 (2 inconclusive)".
 
     Args:
         judge: As the result calls it.
@@ -106,8 +106,8 @@ def _counted(judge: str, planted: str, mood: str) -> Counted:
 
 
 def _of(counted: Counted) -> str:
-    untold = f" ({counted.untold} untold)" if counted.untold else ""
-    return f"{counted.red} of {counted.comparisons}{untold}"
+    inconclusive = f" ({counted.untold} inconclusive)" if counted.untold else ""
+    return f"{counted.red} of {counted.comparisons}{inconclusive}"
 
 
 def _ratio(found: tuple[float, float, float] | None) -> str:

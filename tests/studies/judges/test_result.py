@@ -58,14 +58,14 @@ def result(monkeypatch, tmp_path):
 
 def test_a_sentence_has_what_is_stored(result):
     """And a judge that is not stored is refused."""
-    assert page.said("best of ten, cpu", "alike", "quiet") == "7 of 20 (2 untold)"
+    assert page.said("best of ten, cpu", "alike", "quiet") == "7 of 20 (2 inconclusive)"
     with pytest.raises(UsageError, match="no 'another'"):
         page.said("another", "alike", "quiet")
 
 
 def test_the_tables_have_each_judge_and_mood(result):
     """And what was recorded."""
-    assert "| best of ten, cpu | 7 of 20 (2 untold) |" in page.by_planted()
+    assert "| best of ten, cpu | 7 of 20 (2 inconclusive) |" in page.by_planted()
     assert "| quiet | 2 | 120 | 25% | 2.0% | - | - | 1.100 [1.090, 1.110] | - |" in page.recorded()
 
 
