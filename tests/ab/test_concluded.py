@@ -59,14 +59,17 @@ def test_the_first_sentence_says_that_nothing_could_be_told():
     limit = "cpu(new/old) > 1.05"
     assert told.answer("cpu").startswith("new needs 1.0")
     untold = replace(told, status=3, untold=[limit])
-    assert untold.answer("cpu") == f"this run could not tell whether {limit}: {told.answer('cpu')}"
+    could_not = f"inconclusive: this run could not decide whether {limit}"
+    assert untold.answer("cpu") == f"{could_not}: {told.answer('cpu')}"
     noisy = replace(told, status=3)
-    assert noisy.answer("cpu") == f"this run was too noisy to tell: {told.answer('cpu')}"
+    assert noisy.answer("cpu") == f"inconclusive: this run was too noisy: {told.answer('cpu')}"
     broken = replace(told, status=1)
     assert broken.answer("cpu").startswith("a version failed in half of its trials or more: new ")
     crossed = replace(told, status=FAILED, crossed=frozenset([limit]))
     answer = PairConclusion(crossed, wanted=True, second=told).answer("cpu")
-    assert answer.startswith("a limit is crossed, and a second run did not confirm it: new needs")
+    assert answer.startswith(
+        "inconclusive: a limit is crossed, but the second run did not confirm it: new needs"
+    )
 
 
 @pytest.fixture
@@ -113,7 +116,7 @@ def test_a_limit_that_is_open_says_what_would_tell(minutes, said):
     bound = Comparison("cpu", "old", "new", Verdict.NO_DIFFERENCE, seen.ratio, may_be=MayBe.EITHER)
     assert "would tell" not in told_of(replace(judgement, bound=bound), run)
     at_it = replace(judgement, threshold=parse("cpu(new/old) > 1.02"))
-    assert ". A wider limit would tell, or a quieter machine." in told_of(at_it, run)
+    assert ". Use a wider limit or a quieter machine." in told_of(at_it, run)
 
 
 def test_nothing_in_the_reason_of_a_missing_result_ends_its_block():

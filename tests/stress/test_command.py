@@ -62,7 +62,7 @@ def test_one_file_that_cannot_be_written_does_not_cost_the_other(
     with pytest.raises(ResultsError, match=f"{lost}/it: cannot be written"):
         call("tuned", "--output", "json/it", "--figure", "svg/it")
     assert (tmp_path / kept / "it").exists()
-    assert "What clients felt" in capsys.readouterr().out
+    assert "Effect on clients" in capsys.readouterr().out
 
 
 def test_each_file_that_cannot_be_written_is_said(test_of, tmp_path):

@@ -136,7 +136,7 @@ def test_workers_that_are_not_replaced_are_counted(workers):
     few.alive = [101]
     seen = faults.kill(few)
     assert (seen.killed, seen.replaced) == (1, 0)
-    assert seen.note == "in the end there was no worker"
+    assert seen.note == "no worker was left at the end"
 
 
 def test_where_no_worker_is_known_none_is_killed(workers):
@@ -145,7 +145,7 @@ def test_where_no_worker_is_known_none_is_killed(workers):
     made.alive = []
     seen = faults.kill(made)
     assert not seen.effect
-    assert seen.note == "no worker was found to kill"
+    assert seen.note == "there is no worker to kill"
     assert made.killed == []
 
 
@@ -155,7 +155,7 @@ def test_slow_clients_are_not_planted_behind_a_proxy():
     seen = faults.slow_clients(SimpleNamespace(server=SimpleNamespace(endpoint=endpoint)))
     assert (seen.possible, seen.note) == (
         False,
-        "it is asked as a proxy asks, which keeps slow clients to itself",
+        "it serves a proxy, which buffers slow clients",
     )
 
 

@@ -91,7 +91,7 @@ def test_a_server_that_dies_loses_every_later_request(monkeypatch):
     found = plant("kill", "baseline", timeout=1.0)
     assert len(found.planted) == 1
     assert (found.replaced, found.killed) == (0, 1)
-    assert "in the end there was no worker" in found.note
+    assert "no worker was left at the end" in found.note
     assert found.steady.lost > 10
     assert found.series.at[0] < found.planted[0]
     assert found.series.lost[0] == 0
@@ -122,7 +122,7 @@ def test_without_a_master_no_worker_is_recycled():
     """The option is obeyed by the master alone, and the table must not call that a success."""
     found = trial_of("recycle", "baseline")
     assert not found.possible
-    assert found.problem == "not possible: there is no master, who does it"
+    assert found.problem == "not possible: only a master does it, and there is none"
 
 
 @pytest.mark.slow
@@ -284,7 +284,7 @@ def test_ctrl_c_leaves_nothing_behind_and_prints_what_was_finished(tmp_path):
         os.kill(lab.pid, signal.SIGINT)
         assert lab.wait(timeout=30) == 130
     until(lambda: not [each for each in below if each.is_running()], "their end")
-    table = output.read_text().partition("What clients felt")[2]
+    table = output.read_text().partition("Effect on clients")[2]
     assert re.search(r"^none +\S.* of \d+, ", table, re.MULTILINE)
     assert "interrupted by SIGINT; 1 trial finished, only shown above (no --output)" in table
 

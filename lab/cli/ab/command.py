@@ -46,9 +46,8 @@ MINUTES = 10.0
 """At most, where nothing else is asked for."""
 
 OTHERWISE = (
-    "A faster wrong reply is no progress: --check REGEX says what a right one contains, "
-    "--new-reply lets those of the new version differ; --header, --cookie and --env let a request "
-    "in that is refused"
+    "--check REGEX describes a correct reply, --new-reply allows the new version other replies; "
+    "--header, --cookie and --env authenticate a request that is refused"
 )
 
 STARTED = ("app", "chdir", "uwsgi", "env", "env_file", "keep", "drop")
@@ -65,13 +64,14 @@ MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "j
     "--config",
     metavar="FILE",
     default=SAFETY,
-    help="Your server's configuration, or a profile of ours with --app. A relative FILE is each "
-    "version's own; an absolute one is the same for both.",
+    help="Configuration of your server, or one of the lab's profiles with --app. A relative FILE "
+    "is read in the folder of each version; an absolute one is the same for both.",
 )
 @click.option(
     "--install",
     metavar="COMMAND",
-    help=f"How an environment is made, in the version's folder.  [default: {INSTALL}]",
+    help="Command that installs the application, run in the folder of the version.  [default: "
+    f"{INSTALL}]",
 )
 @click.option(
     "--python",
@@ -79,49 +79,55 @@ MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "j
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="A virtual environment that is there: nothing is installed. Twice: the old version's, "
-    "then the new one's.",
+    help="An existing virtual environment; nothing is installed. Twice: for the old version, "
+    "then for the new one.",
 )
-@click.option("--setup", metavar="COMMAND", help="Run once in each version's folder before.")
+@click.option(
+    "--setup",
+    metavar="COMMAND",
+    help="Command that is run once in the folder of each version, before the servers.",
+)
 @click.option(
     "--env-old",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Environment variable of the old version only. Its value is stored nowhere.",
+    help="Environment variable of the old version only. Its value is not stored.",
 )
-@click.option("--env-new", multiple=True, metavar="NAME=VALUE", help="The same of the new one.")
+@click.option(
+    "--env-new", multiple=True, metavar="NAME=VALUE", help="The same for the new version."
+)
 @click.option(
     "--fail-if",
     "limits",
     multiple=True,
     metavar="LIMIT",
-    help="Exit with 99 if new/old is beyond it, as in 'cpu > 1.05'; may be repeated.",
+    help="Limit: exit with 99 if new/old is beyond it, as in 'cpu > 1.05'; may be repeated.",
 )
 @click.option(
     "--metric",
     type=click.Choice(METRICS),
     default=METRICS[0],
-    help="What is said first, and what ends the run where no limit does: better, worse, or within "
-    "5 % beyond doubt.",
+    help="Metric of the first line. Without a limit the run ends when it is better, worse, or "
+    "within 5 %.",
 )
 @click.option(
     "--count",
     is_flag=True,
-    help="Count instructions in user space and system calls of a request as well (valgrind, "
-    "strace); 'instructions > 1.02' and 'syscalls > 1' are limits then.",
+    help="Also count instructions in user space and system calls per request (valgrind, strace), "
+    "for limits such as 'instructions > 1.02' and 'syscalls > 1'.",
 )
-@click.option("--new-reply", is_flag=True, help="The new version's replies may differ.")
+@click.option("--new-reply", is_flag=True, help="Allow the new version other replies.")
 @click.option(
     "--confirm/--no-confirm",
     default=None,
-    help="Before 99 a second run, with fresh processes, another order and swapped folders, has to "
+    help="Before 99, a second run with new processes, another order and swapped folders must "
     "agree.  [default: if CI is set]",
 )
 @click.option(
     "--markdown",
     type=OUTPUT,
     metavar="FILE",
-    help="Write the result as a comment for a pull request.",
+    help="Write the result as Markdown, for a comment on a pull request.",
 )
 @each_of(*STARTED)
 @offered("path", shown="/")
@@ -155,7 +161,7 @@ def ab_command(
     """
     if given["app"] is None and given["config"] in profiles.find():
         raise UsageError(
-            "what is served? --config deploy/uwsgi.ini, or --app shop.wsgi:application"
+            "name what to serve: --config deploy/uwsgi.ini, or --app shop.wsgi:application"
         )
     asked = _limits(limits, metric, count=count)
     confirm = bool(os.environ.get("CI")) if confirm is None else confirm
@@ -182,7 +188,7 @@ def ab_command(
     _tell(first.told, pair_conclusion, metric, markdown)
     try:
         if pair_conclusion.is_waited_for:
-            say("A limit is crossed: a second run, with swapped folders, has to agree", err=True)
+            say("A limit is crossed: a second run, with swapped folders, must agree", err=True)
             pair_conclusion = replace(
                 pair_conclusion, second=measured(given | {"seed": None}, swapped=True)
             )

@@ -32,12 +32,12 @@ def told_of(judgement: Judgement, run: Run) -> str:
         return said
     blocks = blocks_to_tell(judgement, run)
     if blocks is None:
-        return f"{said} A wider limit would tell, or a quieter machine."
+        return f"{said} Use a wider limit or a quieter machine."
     more = f"--blocks {blocks}"
     if run.plan.minutes is not None:
         minutes = math.ceil(blocks / run.blocks * seconds_of(run) / 60)
         more = f"--minutes {max(minutes, int(run.plan.minutes) + 1)}"
-    return f"{said} About {more} would tell, and so would a wider limit."
+    return f"{said} About {more} would decide it, or a wider limit."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class PairRun:
         if self.status != UNJUDGED:
             return said
         if not self.untold:
-            return f"this run was too noisy to tell: {said}"
-        return f"this run could not tell whether {', '.join(self.untold)}: {said}"
+            return f"inconclusive: this run was too noisy: {said}"
+        return f"inconclusive: this run could not decide whether {', '.join(self.untold)}: {said}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,8 @@ class PairConclusion:
         """Return what it comes to, in a sentence that has a metric's ratio."""
         if self.agreed is False and self.second is not None:
             said = sentence(self.first.outcome.conclusion, metric)
-            return f"a limit is crossed, and a second run did not confirm it: {said}"
+            unconfirmed = "a limit is crossed, but the second run did not confirm it"
+            return f"inconclusive: {unconfirmed}: {said}"
         return self.first.answer(metric)
 
     @property
@@ -121,7 +122,7 @@ class PairConclusion:
         """What the exit status means, in a line."""
         if self.status != UNCONFIRMED or self.agreed is not False:
             return opening.end(self.status)
-        why = "does not agree" if self.second else "has not been made to its end"
+        why = "does not agree" if self.second else "did not end"
         return f"exit {UNCONFIRMED}: a limit is crossed and not confirmed: the second run {why}"
 
     @property

@@ -19,7 +19,7 @@ Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 FOLDER = ParsedType(lambda text: folder(filled(text)), "path")
 """The type of an option that names a folder, which need not exist."""
 
-FULL = click.option("--full", is_flag=True, help="Print the whole report: every table and note.")
+FULL = click.option("--full", is_flag=True, help="Print the full report: every table and note.")
 
 
 def named_profiles(other: str) -> Decorator:

@@ -29,28 +29,28 @@ class Job:
     """Names or paths; each door has its own way to take them. Empty for the whole ladder."""
     workload: str | None = option(
         "--workload",
-        "Application and request of ours: a name that `lab list` prints.",
+        "Application and request that come with the lab: a name that `lab list` prints.",
         metavar="NAME",
         choices=workloads.find(),
         shown=workloads.DEFAULT,
     )
-    app: str | None = option("--app", "Your WSGI application instead.", metavar="MODULE:CALLABLE")
+    app: str | None = option("--app", "Your WSGI application.", metavar="MODULE:CALLABLE")
     chdir: Path | None = option(  # noqa: RUF009 - it is a field
         "--chdir",
-        "Folder to import --app in; or that stands for the chdir of your ini.",
+        "Folder to import --app from; replaces the chdir of your ini.",
         metavar="PATH",
         parse=Path,
     )
     cwd: Path | None = option(  # noqa: RUF009 - it is a field
         "--cwd",
-        "Folder that your server is started in.",
+        "Folder to start your server in.",
         metavar="PATH",
         parse=Path,
         shown="the ini's folder",
     )
     python: Path | None = option(  # noqa: RUF009 - it is a field
         "--python",
-        "Your virtual environment, or its python: it runs your application.",
+        "Your virtual environment, or its python, which runs your application.",
         metavar="PATH",
         parse=Path,
         shown="the ini's home",
@@ -64,37 +64,38 @@ class Job:
     )
     env: Sequence[str] = option(
         "--env",
-        "Environment variable of your server, without =VALUE the caller's own; may be repeated. "
-        "Its value is stored nowhere.",
+        "Environment variable of your server; without =VALUE, the value in your shell; may be "
+        "repeated. Its value is not stored.",
         kind=Kind.SEVERAL,
         metavar="NAME[=VALUE]",
         secret=True,
     )
     env_file: Path | None = option(  # noqa: RUF009 - it is a field
-        "--env-file", "Lines NAME=VALUE, as for docker.", metavar="FILE", parse=Path
+        "--env-file", "File of lines NAME=VALUE, as for docker.", metavar="FILE", parse=Path
     )
     keep: Sequence[str] = option(
         "--keep",
-        "Leave this option of your ini in the copy, as in --keep attach-daemon; may be repeated.",
+        "Keep this option of your ini in the private copy, as in --keep attach-daemon; may be "
+        "repeated.",
         kind=Kind.SEVERAL,
         metavar="OPTION",
     )
     drop: Sequence[str] = option(
         "--drop",
-        "Leave this option of your ini out of the copy, as in --drop uid; may be repeated.",
+        "Leave this option of your ini out of the private copy, as in --drop uid; may be repeated.",
         kind=Kind.SEVERAL,
         metavar="OPTION",
     )
     front: str = option(
         "--front",
-        "Where your ini has socket = for a proxy, profiles of ours have such a one (same), or are "
-        "asked over HTTP (http), so that the fronts are compared as well.",
+        "If your ini has socket = for a proxy: the lab's profiles use the uwsgi protocol too "
+        "(same), or HTTP (http), which includes the front in the comparison.",
         choices=("same", "http"),
         default="same",
     )
     path: Sequence[str] = option(
         "--path",
-        "Request target; fib takes powers, as /10^99. Several make a mix.",
+        "Request target; fib takes powers, as in /10^99. Several make a mix.",
         kind=Kind.SEVERAL,
         metavar="/PATH",
         shown="/9000, or / with --app",
@@ -105,33 +106,33 @@ class Job:
     data: str | None = option("--data", "Body of the request.", metavar="TEXT|@FILE")
     header: Sequence[str] = option(
         "--header",
-        "Header of every request; may be repeated.",
+        "Header of each request; may be repeated.",
         kind=Kind.SEVERAL,
         metavar="'NAME: VALUE'",
         secret=True,
     )
     cookie: Sequence[str] = option(
         "--cookie",
-        "Cookie of every request; may be repeated. Its value is stored nowhere, nor is that of "
-        "the header Authorization.",
+        "Cookie of each request; may be repeated. Its value is not stored, nor that of the "
+        "header Authorization.",
         kind=Kind.SEVERAL,
         metavar="NAME=VALUE",
         secret=True,
     )
     requests: Path | None = option(  # noqa: RUF009 - it is a field
         "--requests",
-        "Requests with weights: .http, or .har as a browser saves it.",
+        "File of requests with weights: .http, or .har from a browser.",
         metavar="FILE",
         parse=Path,
     )
     static: bool = option(
         "--static",
-        "Of a .har also images, fonts, scripts and styles.",
+        "Include images, fonts, scripts and styles of a .har.",
         kind=Kind.FLAG,
     )
     writes: bool = option(
         "--writes",
-        "Allow POST, PUT, PATCH and DELETE: they are sent thousands of times.",
+        "Allow POST, PUT, PATCH and DELETE, which are sent thousands of times.",
         kind=Kind.FLAG,
     )
     host: str | None = option(
@@ -150,33 +151,33 @@ class Job:
     )
     check: str | None = option(
         "--check",
-        "What a correct reply to --app contains, if it is not always the same.",
+        "Pattern that a correct reply to --app contains, if replies differ.",
         metavar="REGEX",
     )
     load: str = option(
         "--load",
-        "sustained: as it suits the workload; article: as its article loads it; walkthrough: as "
-        "fib's does, 500 clients at once, 5,000 requests, a connection each.",
+        "sustained: full load; article: the load of the workload's article; walkthrough: that of "
+        "fib's article, 500 clients, 5,000 requests, one connection per request.",
         choices=("sustained", "article", "walkthrough"),
         default="sustained",
     )
     generator: str = option(
         "--generator",
-        "ab: the articles' tool, for --load article; it checks no body.",
+        "ab: ApacheBench, for --load article; it does not check bodies.",
         choices=GENERATORS,
         default="engine",
         not_in_locust="Locust's own processes make the load; --client says with what",
     )
     client: str = option(
         "--client",
-        "What makes the requests: the lab's engine, or Locust's FastHttpUser client.",
+        "Client: the lab's engine, or Locust's FastHttpUser.",
         choices=CLIENTS,
         default="engine",
         not_in_lab="that client needs Locust around it",
     )
     generators: int | None = option(
         "--generators",
-        "Processes of the engine that share the load, each on a CPU of its own.",
+        "Processes of the load engine, one CPU each.",
         metavar="INTEGER",
         parse=Number(1, 1024, whole=True),
         shown="1 on up to 4 CPUs; else one for each core that the server leaves free",
@@ -192,7 +193,7 @@ class Job:
     )
     connection: str | None = option(
         "--connection",
-        "Let the server keep connections open, or one request each.",
+        "Keep connections open, or use one connection per request.",
         choices=("keep-alive", "close"),
     )
     blocks: int | None = option(
@@ -204,7 +205,7 @@ class Job:
     )
     minutes: float | None = option(
         "--minutes",
-        "In place of --blocks: as many as fit; a profile that is decided early leaves.",
+        "Time limit in place of --blocks; a profile that is decided early ends early.",
         metavar="NUMBER",
         parse=Number(0, MOST_MINUTES),
         shown=f"{MINUTES:g} for the whole ladder, unless --quick, --rate or long trials",
@@ -218,14 +219,15 @@ class Job:
     )
     warmup: float | None = option(
         "--warmup",
-        "Unrecorded time before.",
+        "Time before the window that is not recorded.",
         metavar="DURATION",
         parse=seconds,
         shown=f"{DEFAULT.warmup:g}s, unless the workload says",
     )
     smallest: float | None = option(
         "--smallest",
-        "Smallest difference that matters to you, as in 20%: a run that cannot see it ends with 3.",
+        "Smallest difference that matters to you, as in 20%; exit with 3 if the run cannot "
+        "detect it.",
         metavar="PERCENT",
         parse=share,
         shown=f"{SMALLEST:.0%}",
@@ -235,59 +237,58 @@ class Job:
     )
     rate: str | None = option(
         "--rate",
-        "Open loop: requests per second, as in 2000, or shares of the slowest profile's measured "
-        "capacity, as in 50%,80%,95%; a run for each.",
+        "Open loop: requests per second, as in 2000, or shares of the measured capacity of the "
+        "slowest profile, as in 50%,80%,95%.",
         metavar="RATES",
     )
     sweep: str | None = option(
         "--sweep",
-        "Several values of connections, rate, size, workers or threads in every block, as in "
-        "connections=1,20,100: one chart, one table.",
+        "Values of connections, rate, size, workers or threads, as in connections=1,20,100: one "
+        "chart, one table.",
         metavar="NAME=VALUES",
         not_in_locust="its users are a number that does not change within a run",
     )
     confirm: bool | None = option(
         "--confirm",
-        "Put each cause to the test by toggling its one setting, in the same blocks.",
+        "Verify each cause by a counter-run that changes one setting, in the same blocks.",
         kind=Kind.SWITCH,
         shown="confirm, unless --quick or --sweep",
     )
     fail_if: Sequence[str] = option(
         "--fail-if",
-        "Exit with 99 if the whole interval lies beyond, as in 'cpu(tuned/baseline) > 1.05'; "
-        "may be repeated.",
+        "Limit: exit with 99 if the whole interval is beyond it, as in 'cpu(tuned/baseline) > "
+        "1.05'; may be repeated.",
         kind=Kind.SEVERAL,
         metavar="LIMIT",
     )
     seed: int | None = option(
         "--seed",
-        "Repeat the order of an earlier run.",
+        "Seed of the shuffled order, to repeat an earlier run.",
         metavar="INTEGER",
         parse=Number(0, 2**64, whole=True),
     )
     pin: bool = option(
-        "--pin", "Server and generator on cores of their own.", kind=Kind.SWITCH, default=True
+        "--pin", "Pin the server and the load to different cores.", kind=Kind.SWITCH, default=True
     )
     server_cores: str | None = option(
         "--server-cores", "CPUs of the server, as in 0,2-3.", metavar="CPUS", shown="half"
     )
     generator_cores: str | None = option(
         "--generator-cores",
-        "CPUs of the load; some may be the server's, too, if both are named.",
+        "CPUs of the load; may overlap with the server's if you give both.",
         metavar="CPUS",
         shown="the others",
     )
     bind: str | None = option(
         "--bind",
-        "Address of this machine that the servers listen on, so that Locust's workers on other "
-        "hosts reach them.",
+        "Address of this machine that the servers listen on, for Locust workers on other hosts.",
         metavar="ADDRESS",
         shown=LOOPBACK,
         filled=True,
     )
     results: Path = option(  # noqa: RUF009 - it is a field
         "--results",
-        "Where the run's folder is made.",
+        "Folder for the run's folder.",
         metavar="PATH",
         parse=folder,
         default=Path("results"),

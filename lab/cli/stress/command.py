@@ -47,7 +47,7 @@ JUDGED = ("status", "check")
 @click.command("stress", epilog=f"Faults: {', '.join(fault.name for fault in FAULTS)}.")
 @named_profiles("`lab run`")
 @click.option(
-    "--fault", "faults", multiple=True, metavar="NAME", help="Only this one; may be repeated."
+    "--fault", "faults", multiple=True, metavar="NAME", help="Only this fault; may be repeated."
 )
 @click.option("--rate", type=number(1, 1000), default=RATE, help="Requests per second.")
 @offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
@@ -58,12 +58,11 @@ JUDGED = ("status", "check")
     "--require",
     multiple=True,
     metavar="PROFILE",
-    help="Exit with 99 if this one lost a request, or answered one wrongly, under any fault, and "
-    "with 3 if any had no effect, or was named by --fault and is not possible on it; may be "
-    "repeated.",
+    help="Profile that must not lose a request or send a wrong reply under any fault: exit with "
+    "99 if it does, and with 3 if a fault had no effect or is not possible; may be repeated.",
 )
 @click.option("--output", type=OUTPUT, help="Write the result to this JSON file.")
-@click.option("--figure", type=OUTPUT, help="Draw what was felt over time: an SVG file.")
+@click.option("--figure", type=OUTPUT, help="Write a chart over time to this SVG file.")
 def stress_command(
     *,
     names: tuple[str, ...],

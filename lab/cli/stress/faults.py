@@ -114,13 +114,13 @@ class Fault:
         return plant
 
 
-FAULTS = [Fault(CONTROL, "the control: nothing is done; anything but 0 is the machine's")]
+FAULTS = [Fault(CONTROL, "the control: no fault; anything but 0 comes from this machine")]
 """In the order of the table."""
 
 
 @Fault(
     "reload",
-    "SIGHUP to every command that the profile starts, one after the other",
+    "SIGHUP to each command of the profile, one after the other",
     burst=BUSY,
 )
 def reload(target: Target) -> FaultResponse:
@@ -142,8 +142,8 @@ def reload(target: Target) -> FaultResponse:
 
 @Fault(
     "chain-reload",
-    "a touched file makes uWSGI replace its workers one at a time (lazy-apps, "
-    "touch-chain-reload, which bring a master)",
+    "uWSGI replaces its workers one at a time when a file is touched (lazy-apps, "
+    "touch-chain-reload, with a master)",
     burst=BUSY,
     options=(("lazy-apps", "true"), ("touch-chain-reload", f"{{folder}}/{TOUCHED}")),
 )
@@ -168,13 +168,13 @@ def chain_reload(target: Target) -> FaultResponse:
 )
 @Fault(
     "recycle",
-    f"max-worker-lifetime = {LIFETIME}: all workers reach it at once",
+    f"max-worker-lifetime = {LIFETIME}: all workers reach it at the same time",
     options=(*RECYCLING, ("max-worker-lifetime-delta", "0")),
 )
 def recycle(target: Target) -> FaultResponse:
     """Wait until each worker has come to the end of its life, and another one has its place."""
     if target.told() and "spawned uWSGI master" not in target.server.log():
-        return FaultResponse(possible=False, note="there is no master, who does it")
+        return FaultResponse(possible=False, note="only a master does it, and there is none")
     workers, renewed = target.workers(), target.renewal()
 
     def reached() -> bool:
@@ -184,7 +184,7 @@ def recycle(target: Target) -> FaultResponse:
         return bool(target.planted)
 
     if not workers:
-        return FaultResponse(effect=False, note="no worker was found that could be replaced")
+        return FaultResponse(effect=False, note="no worker can be replaced")
     if not target.until(reached, LIFETIME + 4.0):
         return FaultResponse(effect=False, note="no worker was replaced")
     if not target.until(lambda: reached() and renewed(), TURNS):
@@ -194,7 +194,7 @@ def recycle(target: Target) -> FaultResponse:
 
 @Fault(
     "kill",
-    f"SIGKILL to a worker, {KILLS} times, each in the middle of {BUSY} requests at once",
+    f"SIGKILL to a worker, {KILLS} times, with {BUSY} requests in flight",
     burst=BUSY,
 )
 def kill(target: Target) -> FaultResponse:
@@ -223,15 +223,15 @@ def kill(target: Target) -> FaultResponse:
         if turn < KILLS - 1:
             time.sleep(max(0.0, began + KILL_EVERY - perf_counter()))
     if not killed:
-        return FaultResponse(effect=False, note="no worker was found to kill")
-    none = "" if target.workers() else "in the end there was no worker"
+        return FaultResponse(effect=False, note="there is no worker to kill")
+    none = "" if target.workers() else "no worker was left at the end"
     return FaultResponse(note=none, killed=killed, replaced=replaced)
 
 
 @Fault(
     "kill-backend",
-    f"SIGKILL to one of the servers behind a balancer, with all its processes, in the middle of "
-    f"{BUSY} requests at once; it is started again after {DOWN:g} s",
+    f"SIGKILL to all processes of one server behind a balancer, with {BUSY} requests in flight; "
+    f"it is started again after {DOWN:g} s",
     burst=BUSY,
 )
 def kill_backend(target: Target) -> FaultResponse:
@@ -258,8 +258,8 @@ def kill_backend(target: Target) -> FaultResponse:
 
 @Fault(
     "drain",
-    "every command is asked to stop, the front first; who is refused after that is turned "
-    "away and not lost",
+    "each command gets its stop signal, the front first; a connection that is refused after that "
+    "counts as turned away, not lost",
     burst=BUSY,
     stops=True,
 )
@@ -277,19 +277,19 @@ def drain(target: Target) -> FaultResponse:
     if not lasting:
         return FaultResponse()
     return FaultResponse(
-        note=f"{', '.join(lasting)} did not end within {STOP:g} s of being asked to"
+        note=f"{', '.join(lasting)} did not end within {STOP:g} s of the stop signal"
     )
 
 
 @Fault(
     "slow-clients",
-    f"{SLOW} connections that send a byte of their headers every {SLOW_EVERY:g} s for "
+    f"{SLOW} connections that send one byte of their headers every {SLOW_EVERY:g} s for "
     f"{SLOW_SECONDS:g} s",
 )
 def slow_clients(target: Target) -> FaultResponse:
     """Hold connections on which the headers come byte by byte."""
     if target.server.endpoint.wire.manner.proxied:
-        note = "it is asked as a proxy asks, which keeps slow clients to itself"
+        note = "it serves a proxy, which buffers slow clients"
         return FaultResponse(possible=False, note=note)
     with _slow(target) as clients:
         target.mark()
@@ -309,7 +309,7 @@ def slow_clients(target: Target) -> FaultResponse:
 
 @Fault(
     "accept-queue",
-    f"{QUEUE:,} clients that connect at once, for an answer that takes no time",
+    f"{QUEUE:,} clients that connect at once, for a reply that takes no time",
     burst=QUEUE,
     quick=True,
 )

@@ -1,5 +1,5 @@
 """
-What clients felt, over time: a strip for each profile under each fault.
+Effect on clients, over time: a strip for each profile under each fault.
 
 The line is the slowest right reply of each slice, on a logarithmic scale; a gap in it is a slice
 without one. Below it, a cross for each slice in which requests were lost or answered wrongly, and a
@@ -91,9 +91,9 @@ def draw(result: Result) -> Picture:
     if axes is not None:
         axes.set_xticks(ticks := range(0, int(end) + 1, 4), list(map(str, ticks)))
         axes.set_xlabel("seconds")
-    head(canvas, "What clients felt of each fault", entries, columns=1)
+    head(canvas, "Effect of each fault on clients", entries, columns=1)
     foot(canvas, notes)
-    return Picture("What clients felt of each fault", _describe(result, notes), canvas, notes)
+    return Picture("Effect of each fault on clients", _describe(result, notes), canvas, notes)
 
 
 def _rows(result: Result) -> dict[str, dict[str, Outcome]]:
@@ -172,10 +172,10 @@ def _end(outcome: Outcome) -> float:
 def _key() -> list[Artist]:
     """Explain the marks."""
     return [
-        mark("slowest right reply of each quarter of a second, log scale", **MARKS["right"]),
+        mark("slowest correct reply per quarter of a second, log scale", **MARKS["right"]),
         mark("some lost or wrong", linestyle="none", **MARKS["bad"]),
         mark("turned away", linestyle="none", **MARKS["away"]),
-        mark("the fault is planted", **MARKS["planted"]),
+        mark("the fault", **MARKS["planted"]),
     ]
 
 

@@ -82,7 +82,7 @@ class Target:
     # -- what a fault does and sees ----------------------------------------------------------------
 
     def mark(self) -> None:
-        """Note that the fault is planted now."""
+        """Note that the fault now."""
         self.planted.append(perf_counter())
 
     def until(self, condition: Callable[[], bool], seconds: float) -> bool:

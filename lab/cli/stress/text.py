@@ -39,7 +39,7 @@ def table(result: StressResult) -> Table:
         outcomes = [result.outcome(profile.name, fault) for profile in result.profiles]
         if any(outcomes):
             rows.append((Cell(fault), *map(cell, outcomes)))
-    return Table("What clients felt", tuple(columns), tuple(rows))
+    return Table("Effect on clients", tuple(columns), tuple(rows))
 
 
 def cell(outcome: FaultOutcome | None) -> Cell:
@@ -107,7 +107,7 @@ def _said(outcome: FaultOutcome) -> str:
     assert counts is not None
     parts = [outcome.note] if outcome.note else []
     if outcome.tries > 1:
-        parts.append(f"the last of {outcome.tries} trials, the others were disturbed")
+        parts.append(f"the last of {outcome.tries} trials; the others were disturbed")
     if outcome.killed and outcome.replaced is not None:
         parts.append(f"{outcome.replaced} of {outcome.killed} killed workers were replaced")
     elif outcome.replaced and outcome.fault != CONTROL:
@@ -129,25 +129,25 @@ def banners(result: StressResult) -> tuple[str, ...]:
     texts = []
     if wrong := result.wrong():
         texts.append(
-            f"{', '.join(wrong)} gave another status or body without any fault: mend the "
-            "application, or use --status or --check. What faults do there cannot be told."
+            f"{', '.join(wrong)} gave another status or body without any fault: fix the "
+            "application, or use --status or --check. The effect of faults is unknown there."
         )
     if unfit := result.slow():
         texts.append(
-            f"Without any fault, requests were lost or late on {', '.join(unfit)}: this machine "
-            "was too busy, or the load is too much for it. What faults do there cannot be "
-            f"told. Try {_rate(result.bearable(unfit))}."
+            f"Without any fault, requests were lost or late on {', '.join(unfit)}: the machine "
+            "was too busy, or the load is too high. The effect of faults is unknown there. Try "
+            f"{_rate(result.bearable(unfit))}."
         )
     if uncontrolled := result.uncontrolled():
         texts.append(
-            f"There is no control for {', '.join(uncontrolled)}: its trial failed, or was not "
-            "reached. What a fault did there cannot be told from what would have been without it."
+            f"There is no control for {', '.join(uncontrolled)}: its trial failed or was not "
+            "run. The effect of faults is unknown there."
         )
     if disturbed := result.disturbed():
         texts.append(
             f"Something else disturbed {', '.join(disturbed)}: requests were lost, late or "
-            "wrong before the fault was planted, or the load generator itself was late with many. "
-            "What these cells say is not the fault's doing alone."
+            "wrong before the fault was planted, or the load generator was late with many. These "
+            "cells include that disturbance."
         )
     return tuple(texts)
 
@@ -159,14 +159,14 @@ def _rate(rate: int | None) -> str:
 def legend(result: StressResult) -> tuple[str, ...]:
     """Return what the words of the table mean."""
     cells = (
-        "A cell: what clients felt, of how many requests, and the longest wait for a right one. "
-        "One trial each."
+        "A cell: requests that were not answered well, of how many, and the longest wait for a "
+        "correct reply. One trial each."
     )
     words = (
-        "lost: no whole reply (refused, except after a stop; reset, closed, cut off, or none "
-        "within the timeout). wrong: another status or body. "
-        f"late: right, but over {LATE:g} s after it was due. "
-        "turned away: refused after a stop, when a balancer asks another server. "
+        "lost: no complete reply (refused, reset, closed, cut off, or none within the timeout). "
+        "wrong: another status or body. "
+        f"late: correct, but more than {LATE:g} s after it was due. "
+        "turned away: refused after a stop, so that a balancer uses another server. "
         "0: none of these."
     )
     faults = (f"{name}: {summary}." for name, summary in result.faults.items())

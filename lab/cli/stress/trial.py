@@ -246,7 +246,7 @@ def counted(
     assert steady.attempted == recording.attempted, "a request was counted twice, or not at all"
     extra = [count_burst(burst, stopped) for burst in bursts]
     if any("ports" in counts.errors for counts in (steady, *extra)):
-        raise GeneratorError("this machine has no local port left; try again in a minute")
+        raise GeneratorError("no local port is free on this machine; try again in a minute")
     return replace(
         outcome,
         steady=steady,
