@@ -10,6 +10,7 @@ import enum
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from lab.model.numbers import UNKNOWN
 
@@ -67,6 +68,29 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     topic: Topic | None = None
     """None for a table without such a place."""
+    between: str = ""
+    """What plain text has between two cells of a row, as " -> "; empty for columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A file as it is to be written."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Lines that begin with "-" where they go, and with "+" where they come."""
+
+    title: str
+    """Empty without one."""
+    lines: tuple[str, ...]
+
+
+Block = str | Table | Listing | Diff
+"""A part of what a command prints; a text is a paragraph, whose lines no printer breaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +109,11 @@ class Document:
     """What was found, in one sentence."""
     commands: tuple[str, ...] = ()
     """What to type next; a terminal breaks none of these lines."""
+
+
+def table(title: str, heads: Iterable[str], rows: Iterable[Iterable[str]], **more: Any) -> Table:
+    """Return a table of texts; *more* are further fields of a `Table`."""
+    return Table(title, texts(heads), tuple(tuple(map(Cell, row)) for row in rows), **more)
 
 
 def texts(titles: Iterable[str]) -> tuple[Column, ...]:

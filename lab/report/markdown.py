@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-from lab.analysis.sweep import RunConclusion
-from lab.model.document import Document, Table
+from lab.model.document import Block, Diff, Document, Listing, Table
 from lab.model.wording import visible, without_commands
-from lab.report.sweep import documents
+
+if TYPE_CHECKING:
+    from lab.analysis.sweep import RunConclusion
 
 WARNING = "> **Warning:** "
+LANGUAGES = {".py": "python", ".sh": "sh", ".env": "sh", ".ini": "ini"}
+"""Ending of a file -> what its block is called."""
 
 
 def render(run_conclusion: RunConclusion) -> str:
     """Return a run's report as Markdown (GitHub's, with tables), those of all values."""
+    from lab.report.sweep import documents  # noqa: PLC0415 - no other page is of a run
+
     return "\n".join(map(render_document, documents(run_conclusion)))
 
 
@@ -23,13 +31,40 @@ def render_document(content: Document) -> str:
     blocks += [escaped(line) for line in (content.headline, *content.context) if line]
     blocks += [warnings([text]).rstrip("\n") for text in content.banners]
     for table in content.tables:
-        blocks.append(f"## {escaped(table.title)}")
-        blocks.append(render_table(table).rstrip("\n"))
+        blocks.append(_headed(table.title, render_table(table).rstrip("\n")))
     if content.notes:
         blocks.append("\n".join(f"- {escaped(text)}" for text in content.notes))
     blocks += [escaped(line) for line in content.legend]
     blocks += [escaped(line) for line in content.footer]
     return without_commands("\n\n".join(blocks)) + "\n"
+
+
+def render_blocks(title: str, blocks: Iterable[Block]) -> str:
+    """Return a page of what a command prints."""
+    return without_commands("\n\n".join((f"# {escaped(title)}", *map(_block, blocks)))) + "\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case str():
+            return escaped(block)
+        case Listing(name, text):
+            language = LANGUAGES.get(PurePath(name).suffix, "")
+            return f"`{name}`:\n\n{fenced(text.rstrip(), language)}"
+        case Diff(title, lines):
+            return _headed(title, fenced("\n".join(lines), "diff"))
+        case Table():
+            return _headed(block.title, render_table(block).rstrip("\n"))
+
+
+def _headed(title: str, text: str) -> str:
+    return f"## {escaped(title)}\n\n{text}" if title else text
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Return *text* as a block that is no Markdown, with a fence that nothing in it ends."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def warnings(banners: Iterable[str]) -> str:

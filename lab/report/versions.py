@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from lab.analysis.conclusion import Conclusion
@@ -14,7 +13,7 @@ from lab.model.metric import METRICS
 from lab.model.numbers import bounded, quantity, share
 from lab.model.wording import counted
 from lab.report import opening
-from lab.report.markdown import escaped, render_table
+from lab.report.markdown import escaped, fenced, render_table
 from lab.report.remarks import load_words
 from lab.report.tables import ratio_cell
 from lab.report.warnings import REASONS, told
@@ -47,10 +46,7 @@ def no_result(why: Sequence[str]) -> str:
 
 def _verbatim(lines: Iterable[str]) -> str:
     """Return lines, of a log or of an application's reply, as a block that is no Markdown."""
-    said = "\n".join(printable("\n".join(lines).splitlines()))
-    longest = max(map(len, re.findall("`+", said)), default=0)
-    fence = "`" * max(3, 1 + longest)  # that nothing in it ends
-    return f"{fence}text\n{said}\n{fence}"
+    return fenced("\n".join(printable("\n".join(lines).splitlines())), "text")
 
 
 def as_markdown(

@@ -50,10 +50,10 @@ def test_what_is_lost_counts_where_nothing_differs(found, tmp_path):
 
 
 def test_rows_that_differ_are_marked(found):
-    """On a terminal by a star, in Markdown by a word."""
+    """By a word, in each form."""
     text = FORMS["text"](found, tried(SAME, OTHER, OPEN))
     table = text.partition("PUT TO THE TEST")[2].splitlines()
-    assert [line[:1] for line in table[2:5]] == [" ", "*", " "]
+    assert [line[:7].strip() for line in table[2:5]] == ["", "differs", ""]
     markdown = FORMS["markdown"](found, tried(SAME, OTHER))
     assert "| differs | HEAD | 200, 5 bytes \\| body | 200, 0 bytes |" in markdown
     assert "|  | worker processes | 2 | 2 |" in markdown

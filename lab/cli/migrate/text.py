@@ -7,81 +7,52 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 
 from lab.cli.migrate.migration import HIDDEN, Migration
-from lab.cli.migrate.trial import SideBySide, lines, status_of
+from lab.cli.migrate.trial import SideBySide, of_measurement, status_of
+from lab.model.document import Block, Diff, Listing, table
+from lab.report import markdown, plain
 
-HEAD = "Put to the test, beside each other"
-"""What stands above the table of a measurement."""
+NGINX = "In nginx, in the location of the application"
+
+
+def blocks(migration: Migration, tried: SideBySide | None = None) -> Iterator[Block]:
+    """Yield what to paste, then what it changes, then what was seen."""
+    yield Listing(migration.file, migration.text)
+    if migration.environment:
+        yield Listing(migration.environment_file, migration.environment)
+    yield table("", ("", ""), _facts(migration))
+    for name, notes in migration.lists.items():
+        if notes:
+            head, between = name.capitalize(), " -> "
+            if name == HIDDEN:
+                head = f"{migration.before} -> {migration.after}, though {HIDDEN}"
+                between = ": "
+            rows = ((note.was, note.becomes) for note in notes)
+            yield table(head, ("before", "after"), rows, between=between)
+    if migration.nginx:
+        yield Diff(NGINX, migration.nginx)
+    if tried is not None:
+        yield from of_measurement(tried)
+
+
+def _facts(migration: Migration) -> Iterator[tuple[str, str]]:
+    yield "Start it", migration.start
+    if migration.at_once:
+        yield "At once", f"{migration.at_once} requests, before and after"
+    if migration.translation.service.addresses:
+        yield "Address", "that of the old server: give it another one while both run"
+    for each in migration.open:
+        yield "Open", f"{each}: decided here as if no variable were set. Give --env NAME=VALUE"
 
 
 def as_text(migration: Migration, tried: SideBySide | None = None) -> str:
-    """Return it for a terminal: what to paste, then what it changes, then what was seen."""
-    seen = ("", HEAD.upper(), *lines(tried)) if tried else ()
-    return "\n".join((*_text(migration), *seen)) + "\n"
-
-
-def _text(migration: Migration) -> Iterator[str]:
-    yield f"# {migration.file}"
-    yield migration.text.rstrip("\n")
-    if migration.environment:
-        yield f"\n# {migration.environment_file}"
-        yield migration.environment.rstrip("\n")
-    yield f"\nStart it    {migration.start}"
-    if migration.at_once:
-        yield f"At once     {migration.at_once} requests, before and after"
-    if migration.translation.service.addresses:
-        yield "Address     that of the old server: give it another one while both run"
-    for each in migration.open:
-        yield f"Open        {each}: decided here as if no variable were set. Give --env NAME=VALUE"
-    for name, notes in migration.lists.items():
-        if notes:
-            yield f"\n{_head(name, migration)}"
-            between = ": " if name == HIDDEN else " -> "
-            yield from (f"  {note.was}{between}{note.becomes}" for note in notes)
-    if migration.nginx:
-        yield "\nIN NGINX, IN THE LOCATION OF THE APPLICATION"
-        yield from (f"  {each}" for each in migration.nginx)
-
-
-def _head(name: str, migration: Migration) -> str:
-    if name == HIDDEN:
-        return f"{migration.before.upper()} -> {migration.after.upper()}, THOUGH NO OPTION SHOWS IT"
-    return name.upper()
+    """Return it for a terminal."""
+    return plain.render(blocks(migration, tried))
 
 
 def as_markdown(migration: Migration, tried: SideBySide | None = None) -> str:
     """Return it as a page, for a pull request."""
-    seen = _table(tried) if tried else ()
-    return "\n".join((*_markdown(migration), *seen)) + "\n"
-
-
-def _markdown(migration: Migration) -> Iterator[str]:
-    yield f"# From {migration.before} to {migration.after}\n"
-    language = {"py": "python", "sh": "sh", "ini": "ini"}.get(migration.file.rpartition(".")[2], "")
-    yield f"`{migration.file}`, started by `{migration.start}`:\n"
-    yield f"```{language}\n{migration.text.rstrip()}\n```"
-    if migration.environment:
-        yield f"\nEnvironment:\n\n```sh\n{migration.environment.rstrip()}\n```"
-    for each in migration.open:
-        yield f"\nOpen: `{each}` is decided where it serves, and here as if no variable were set."
-    for name, notes in migration.lists.items():
-        if notes:
-            yield f"\n## {name.capitalize()}\n\n| before | after |\n|---|---|"
-            yield from (f"| {_cell(note.was)} | {_cell(note.becomes)} |" for note in notes)
-    if migration.nginx:
-        yield "\n## nginx\n\n```diff\n" + "\n".join(migration.nginx) + "\n```"
-
-
-def _table(tried: SideBySide) -> Iterator[str]:
-    yield f"\n## {HEAD}\n\n| | question | before | after |\n|---|---|---|---|"
-    for contrast in tried.contrasts:
-        cells = map(_cell, (contrast.question, contrast.before, contrast.after))
-        yield f"| {_cell(contrast.mark and 'differs')} | {' | '.join(cells)} |"
-    yield ""
-    yield from (f"- {_cell(note)}" for note in tried.notes)
-
-
-def _cell(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    title = f"From {migration.before} to {migration.after}"
+    return markdown.render_blocks(title, blocks(migration, tried))
 
 
 def as_json(migration: Migration, tried: SideBySide | None = None) -> str:

@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lab.cli.migrate.migration import DIFFERS, Migration
+from lab.model.document import Block, table
+
+HEAD = "Put to the test, beside each other"
+"""What stands above the table of a measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +21,6 @@ class Contrast:
     after: str
     differs: bool | None
     """None where nothing follows from it, or this machine could not tell."""
-
-    @property
-    def mark(self) -> str:
-        """What stands before a row that differs."""
-        return "*" if self.differs else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +45,12 @@ def status_of(migration: Migration, tried: SideBySide | None) -> int:
     return DIFFERS if any(contrast.differs for contrast in tried.contrasts) else migration.status
 
 
-def lines(tried: SideBySide) -> Iterator[str]:
-    """Yield the table for a terminal, and what has to be known of it."""
-    rows = [
-        (contrast.mark, contrast.question, contrast.before, contrast.after)
-        for contrast in tried.contrasts
-    ]
-    rows.insert(0, ("", "question", "before", "after"))
-    wide = [max(len(row[column]) for row in rows) for column in range(4)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, wide, strict=True))
-        yield "  ".join(cells).rstrip()
-    yield "*: they differ"
-    yield from (f"- {note}" for note in tried.notes)
+def of_measurement(tried: SideBySide) -> Iterator[Block]:
+    """Yield the table, what has to be known of it, and where the run is."""
+    rows = (
+        ("differs" if row.differs else "", row.question, row.before, row.after)
+        for row in tried.contrasts
+    )
+    yield table(HEAD, ("", "question", "before", "after"), rows)
+    yield from tried.notes
     yield f"Run: {tried.folder}"

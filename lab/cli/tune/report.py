@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from lab.cli.tune.climb import BACK
 from lab.cli.tune.measure import Attempt
 from lab.cli.tune.result import OtherConfig, TuneResult
-from lab.model.document import Cell, Table, texts
+from lab.model.document import Block, Diff, table
 from lab.model.numbers import figure
 from lab.model.wording import counted
+from lab.report import plain
 from lab.report.markdown import escaped, render_table
 
 UNCLAIMED = (
@@ -21,35 +22,40 @@ UNCLAIMED = (
 
 
 def as_text(tuned: TuneResult) -> str:
-    """Return it for a terminal: the answer, what it costs, what changes, where all of it is."""
-    return "\n".join(_text(tuned)) + "\n"
+    """Return it for a terminal."""
+    return plain.render(blocks(tuned))
 
 
-def _text(tuned: TuneResult) -> Iterator[str]:
-    yield f"{tuned.sentence}."
-    yield from (f"  {line}" for line in tuned.beside())
-    if tuned.is_dear:
-        yield "Cheaper        --threads-safe, if it may run in threads: they share their memory"
+def blocks(tuned: TuneResult) -> Iterator[Block]:
+    """Yield the answer, what it costs, what changes, where all of it is."""
+    yield "\n".join((f"{tuned.sentence}.", *(f"  {line}" for line in tuned.beside())))
     if tuned.written:
-        yield f"\n{tuned.diff.rstrip()}\n"
-        yield f"Written        {tuned.written}; yours is as it was"
-        if tuned.note:
-            yield f"Note           {tuned.note}"
-        if tuned.other is not None:
-            yield f"Read first     {_lost(tuned.other, tuned)}"
-        elif not tuned.is_command:
-            yield f"Take it back   patch -R {tuned.written} {tuned.folder}/tuned.diff"
-        if tuned.found.not_minimal:
-            yield f"Not shorter    {tuned.found.not_minimal}"
-        yield f"Prove it       {tuned.again}"
-        yield "               on another machine, or with another load: it holds for these"
+        yield Diff("", (tuned.diff.rstrip(),))
     elif tuned.status != 0:
         yield "Nothing was written."
+    yield table("", ("", ""), _facts(tuned))
+
+
+def _facts(tuned: TuneResult) -> Iterator[tuple[str, str]]:
+    if tuned.is_dear:
+        yield "Cheaper", "--threads-safe, if it may run in threads: they share their memory"
+    if tuned.written:
+        yield "Written", f"{tuned.written}; yours is as it was"
+        if tuned.note:
+            yield "Note", tuned.note
+        if tuned.other is not None:
+            yield "Read first", _lost(tuned.other, tuned)
+        elif not tuned.is_command:
+            yield "Take it back", f"patch -R {tuned.written} {tuned.folder}/tuned.diff"
+        if tuned.found.not_minimal:
+            yield "Not shorter", tuned.found.not_minimal
+        yield "Prove it", tuned.again
+        yield "", "on another machine, or with another load: it holds for these"
     for why, what in _reasons(tuned).items():
-        yield f"Not tried      {'; '.join(what)}: {why}"
-    yield f"All of it      {tuned.folder}/effects.md"
+        yield "Not tried", f"{'; '.join(what)}: {why}"
+    yield "All of it", f"{tuned.folder}/effects.md"
     if tuned.found.proven is not None:
-        yield f"The proof      lab report {tuned.proof}"
+        yield "The proof", f"lab report {tuned.proof}"
 
 
 def _lost(other: OtherConfig, tuned: TuneResult) -> str:
@@ -124,14 +130,13 @@ def _outcome(attempt: Attempt, tuned: TuneResult) -> str:
 
 def effects(tuned: TuneResult, picture: str = "") -> str:
     """Return the page of all that was tried, with a picture of that name; empty without one."""
-    cells = tuple(tuple(map(Cell, row)) for row in rows(tuned))
     names = ("race", "change", f"{tuned.title}, of the champion", "blocks", "")
     parts = [
         f"# {escaped(tuned.sentence)}",
         "\n".join(f"- {escaped(each)}" for each in tuned.beside()),
         UNCLAIMED,
         f"![]({picture})" * bool(picture),
-        render_table(Table("", texts(names), cells)).rstrip(),
+        render_table(table("", names, rows(tuned))).rstrip(),
         "\n".join(
             f"- Not tried: {escaped('; '.join(what))}: {escaped(why)}"
             for why, what in _reasons(tuned).items()

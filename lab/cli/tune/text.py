@@ -9,54 +9,48 @@ from collections.abc import Callable, Iterator, Mapping
 from lab.cli.tune.missing import Lack, MissingSettings
 from lab.config import servers
 from lab.config.configuration import Config
+from lab.model.document import Block, Diff, table
 from lab.model.wording import counted, in_a_line
+from lab.report import plain
 
 UNMEASURED = "Nothing was started, and nothing measured."
 
 
 def as_text(missing_settings: MissingSettings) -> str:
-    """Return it for a terminal: the answer, what to paste, what to change."""
-    return "\n".join(_text(missing_settings)) + "\n"
+    """Return it for a terminal."""
+    return plain.render(blocks(missing_settings))
 
 
-def _text(missing_settings: MissingSettings) -> Iterator[str]:
+def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
+    """Yield the answer, what to paste, what to change."""
+    before, after = missing_settings.before, missing_settings.after
     yield f"{_answer(missing_settings)} {UNMEASURED}"
-    if is_command(missing_settings.before):
+    if is_command(before):
         if missing_settings.lacks:
-            yield from (
-                "\nIn the place of your command:\n",
-                missing_settings.after.texts[missing_settings.after.file],
-            )
+            yield from ("In the place of your command:", after.texts[after.file])
     else:
-        yield from _lines(missing_settings)
+        if missing_settings.block:
+            yield f"Paste at the end of {_end(before)}:"
+            yield "\n".join(missing_settings.block)
+        if missing_settings.changes:
+            yield "Change:"
+        for change in missing_settings.changes:
+            gone, come = (
+                (f"- {line}" for line in change.removed),
+                (f"+ {line}" for line in change.added),
+            )
+            yield Diff("", (*gone, *come))
     if missing_settings.by_hand:
-        yield "\nBy hand, for it stands elsewhere:\n"
-        yield from (
+        yield "By hand, for it stands elsewhere:"
+        yield "\n".join(
             f"  {flaw.code}  {flaw.reason}\n         {why}"
             for flaw, why in missing_settings.by_hand
         )
     if missing_settings.tries:
-        yield from (
-            "\nA measured `lab tune` would try:\n",
-            *(f"  {each}" for each in missing_settings.tries),
-        )
-    yield from _closing(missing_settings)
-
-
-def _lines(missing_settings: MissingSettings) -> Iterator[str]:
-    if missing_settings.block:
-        yield from (
-            f"\nPaste at the end of {_end(missing_settings.before)}:\n",
-            *missing_settings.block,
-        )
-    if missing_settings.changes:
-        yield "\nChange:"
-    for change in missing_settings.changes:
-        yield ""
-        yield from (
-            *(f"- {line}" for line in change.removed),
-            *(f"+ {line}" for line in change.added),
-        )
+        yield "A measured `lab tune` would try:"
+        yield "\n".join(f"  {each}" for each in missing_settings.tries)
+    if rows := [*_closing(missing_settings)]:
+        yield table("", ("", ""), rows)
 
 
 def _answer(missing_settings: MissingSettings) -> str:
@@ -80,21 +74,17 @@ def _answer(missing_settings: MissingSettings) -> str:
     return f"{name}: {', and '.join(parts)}."
 
 
-def _closing(missing_settings: MissingSettings) -> Iterator[str]:
+def _closing(missing_settings: MissingSettings) -> Iterator[tuple[str, str]]:
+    is_file = not is_command(missing_settings.before)
     if missing_settings.lacks:
         code = missing_settings.lacks[0].code
-        yield f"\nWhy, in full    lab lint --explain {code}, or {missing_settings.lacks[0].page}"
-        if not is_command(missing_settings.before):
-            yield "The way back    your file, which stays as it is: --output FILE writes another"
+        yield "Why, in full", f"lab lint --explain {code}, or {missing_settings.lacks[0].page}"
+        if is_file:
+            yield "The way back", "your file, which stays as it is: --output FILE writes another"
     if missing_settings.left:
         codes = ", ".join(sorted({flaw.code for flaw in missing_settings.left}))
-        name = (
-            ""
-            if is_command(missing_settings.before)
-            else f": lab lint {_quoted(missing_settings.before)}"
-        )
-        blank = "" if missing_settings.lacks else "\n"
-        yield f"{blank}Besides         {codes}, for which no line is known{name}"
+        name = f": lab lint {_quoted(missing_settings.before)}" if is_file else ""
+        yield "Besides", f"{codes}, for which no line is known{name}"
 
 
 def _quoted(config: Config) -> str:
