@@ -101,6 +101,14 @@ def say_json(document: str | bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+def say_form(text: str, form: str) -> None:
+    """Print what a command says in a form of its `--format`."""
+    if form == "json":
+        say_json(text)
+    else:
+        say(text, end="")
+
+
 def cleaned(value: T) -> T:
     """
     Return *value*, of dataclasses, tuples and texts, with each text made visible and in one line.

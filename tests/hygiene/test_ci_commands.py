@@ -110,6 +110,14 @@ def test_no_form_of_the_linter_has_a_command(configurations, form):
     assert form != "json" or NAME in {each["file"] for each in json.loads(out)}
 
 
+@pytest.mark.parametrize("words", [("migrate", "--to", "gunicorn"), ("tune", "--dry-run")])
+def test_json_of_a_configuration_is_json(tmp_path, words):
+    """A command in a value is said by JSON's own escapes, and is the value to who reads it."""
+    (tmp_path / "u.ini").write_text("[uwsgi]\nmodule = m:app\nprocesses = 4\nenv = A=##[group]x\n")
+    out = printed(*words, "u.ini", "--format", "json", cwd=tmp_path, status=4)
+    assert "##[group]x" in str(json.loads(out))
+
+
 def test_annotations_are_the_only_commands(configurations):
     """Each is the linter's own, and what it is about ends none of it."""
     words = ("lint", NAME, " ::error::x.ini", "--format", "github")

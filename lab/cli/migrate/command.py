@@ -20,8 +20,8 @@ from lab.cli.types import NAME
 from lab.config.servers import TRANSLATABLE
 from lab.errors import UsageError
 from lab.model.sizes import QUICK
-from lab.model.wording import in_a_line, visible_lines
-from lab.report.edge import say
+from lab.model.wording import in_a_line
+from lab.report.edge import say, say_form
 
 MEASURED = (
     *("app", "chdir", "cwd", "python", "uwsgi", "env_file", "keep", "drop"),
@@ -135,8 +135,7 @@ def migrate_command(
         trial = migrated(configuration, to, environ, drop=left, chdir=chdir, trusted=own)
         trying = measuring.TrialSettings(configuration, trial, job, slow_path, quick_path)
         tried = measuring.tried(trying)
-    text = FORMS[form](migration, tried)
-    say(text if form == "json" else visible_lines(text), end="")
+    say_form(FORMS[form](migration, tried), form)
     return status_of(migration, tried)
 
 

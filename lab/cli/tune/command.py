@@ -21,8 +21,8 @@ from lab.config.configuration import Known
 from lab.config.reading import named, read
 from lab.config.servers import EDITABLE, GROUPS, TRANSLATABLE, check_serves
 from lab.errors import UsageError
-from lab.model.wording import in_a_line, visible_lines
-from lab.report.edge import say
+from lab.model.wording import in_a_line
+from lab.report.edge import say, say_form
 
 
 @click.command("tune")
@@ -111,8 +111,7 @@ def tune_command(
         container=container,
     )
     tune_result = tuning.tuned(wanted)
-    text = report.FORMS[form](tune_result)
-    say(text if form == "json" else visible_lines(text), end="")
+    say_form(report.FORMS[form](tune_result), form)
     return tune_result.status
 
 
@@ -148,8 +147,7 @@ def _lacks(name: str, job: Job, own: dict[str, Any], output: Path | None, form: 
     missing_settings = missing(config, tried)
     if output is not None and missing_settings.lacks:
         _write(output, missing_settings)
-    text = FORMS[form](missing_settings)
-    say(text if form == "json" else visible_lines(text), end="")
+    say_form(FORMS[form](missing_settings), form)
     return missing_settings.status
 
 
