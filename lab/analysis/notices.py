@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lab.analysis.footnotes import (
-    around,
-    fragile,
-    made_again,
-    protocols,
-    sent_again,
-    sent_late,
-    several_settings,
-    telling_values,
-    varying_replies,
-)
+from lab.analysis import footnotes
 from lab.analysis.limits import no_effect
 from lab.analysis.load_limit import bounded_ratios, load_at_limit
 from lab.analysis.summary import Summary
@@ -37,18 +27,18 @@ def notices(summary: Summary, metric: str) -> tuple[Notice, ...]:
 
 def _every(summary: Summary, metric: str, metrics: Sequence[str]) -> Iterator[Notice | None]:
     run = summary.run
-    yield made_again(run)
+    yield footnotes.made_again(run)
     yield left_early(summary, metrics)
     yield outlook(summary, metric)
     yield from undecided(summary, metrics)
-    yield fragile(summary, metrics)
+    yield footnotes.fragile(summary, metrics)
     yield load_at_limit(summary)
     yield bounded_ratios(summary, metrics)
-    yield sent_again(summary)
-    yield from several_settings(summary)
-    yield sent_late(run)
-    yield from varying_replies(run)
-    yield telling_values(run)
+    yield footnotes.sent_again(summary)
+    yield from footnotes.several_settings(summary)
+    yield footnotes.sent_late(run)
+    yield from footnotes.varying_replies(run)
+    yield footnotes.telling_values(run)
     yield from no_effect(summary.inert)
-    yield protocols(run)
-    yield from around(run)
+    yield footnotes.protocols(run)
+    yield from footnotes.around(run)

@@ -22,21 +22,7 @@ from lab.cli.stress.result import StressResult as Result
 from lab.cli.stress.text import banners, felt
 from lab.report import svg as form
 from lab.report.palette import LIGHT
-from lab.report.plots.layout import (
-    MARGIN,
-    MUTED,
-    SMALL,
-    WIDTH,
-    aside,
-    foot,
-    foot_height,
-    head,
-    head_height,
-    mark,
-    note,
-    panel,
-    paper,
-)
+from lab.report.plots import layout
 from lab.report.svg import Picture
 
 STRIP, GAP, NAME, BELOW = 0.34, 0.05, 0.27, 0.5
@@ -52,10 +38,10 @@ LOST = 0.006
 TICKS = {0.01: "10 ms", 1.0: "1 s"}
 
 MARKS: Mapping[str, Mapping[str, Any]] = {
-    "planted": {"color": MUTED, "linewidth": 0.8, "linestyle": (0, (3, 2))},
+    "planted": {"color": layout.MUTED, "linewidth": 0.8, "linestyle": (0, (3, 2))},
     "right": {"color": LIGHT["better"], "linewidth": 1.2, "marker": "o", "markersize": 1.6},
     "bad": {"color": LIGHT["worse"], "marker": "x", "markersize": 4.0, "markeredgewidth": 1.2},
-    "away": {"color": MUTED, "marker": "o", "markersize": 2.4, "markeredgewidth": 0},
+    "away": {"color": layout.MUTED, "marker": "o", "markersize": 2.4, "markeredgewidth": 0},
 }
 """How it is drawn: a fault's instant, the slowest replies, some lost or wrong, some turned away."""
 
@@ -70,13 +56,13 @@ def draw(result: Result) -> Picture:
     """Return the figure."""
     rows = _rows(result)
     entries, notes = _key(), banners(result)
-    bottom = BELOW + foot_height(notes)
+    bottom = BELOW + layout.foot_height(notes)
     strips = sum(len(strips) for strips in rows.values())
     height = NAME * len(rows) + (STRIP + GAP) * strips
-    canvas = paper(head_height(entries, columns=1) + height + bottom)
+    canvas = layout.paper(layout.head_height(entries, columns=1) + height + bottom)
     names = [name for strips in rows.values() for name in strips]
     labels = max(LABELS, LETTER * max(map(len, names), default=0) + 0.5)
-    across = (labels / WIDTH, 1 - (labels + WORDS) / WIDTH)
+    across = (labels / layout.WIDTH, 1 - (labels + WORDS) / layout.WIDTH)
     end = max((_end(strip) for strips in rows.values() for strip in strips.values()), default=1.0)
     top = bottom + height
     axes = None
@@ -85,9 +71,9 @@ def draw(result: Result) -> Picture:
         _name(canvas, fault, result, top)
         for number, (name, outcome) in enumerate(each.items()):
             top -= STRIP + GAP
-            axes = panel(canvas, across[0], top + GAP, across[1], STRIP)
+            axes = layout.panel(canvas, across[0], top + GAP, across[1], STRIP)
             _strip(axes, outcome, end, named=number == 0)
-            aside(axes, name, (0, 0.5), -36, "axes fraction", color=LIGHT["ink"], fontsize=9)
+            layout.aside(axes, name, (0, 0.5), -36, "axes fraction", color=LIGHT["ink"], fontsize=9)
     if axes is not None:
         axes.set_xticks(ticks := range(0, int(end) + 1, 4), list(map(str, ticks)))
         axes.set_xlabel("seconds")
@@ -118,11 +104,13 @@ def _name(canvas: Figure, fault: str, result: Result, bottom: float) -> None:
         if outcome is None or outcome.series is None:
             why = "not made" if outcome is None or outcome.possible else "not possible"
             missing.setdefault(why, []).append(profile.name)
-    style: dict[str, Any] = {"va": "bottom", "fontsize": SMALL}
-    place = (MARGIN / WIDTH, (bottom + 0.05) / high)
+    style: dict[str, Any] = {"va": "bottom", "fontsize": layout.SMALL}
+    place = (layout.MARGIN / layout.WIDTH, (bottom + 0.05) / high)
     canvas.text(*place, fault, **style | {"fontweight": "bold", "fontsize": 10})
     text = "; ".join(f"{why}: {', '.join(names)}" for why, names in missing.items())
-    canvas.text(1 - MARGIN / WIDTH, place[1], text, color=MUTED, ha="right", **style)
+    canvas.text(
+        1 - layout.MARGIN / layout.WIDTH, place[1], text, color=layout.MUTED, ha="right", **style
+    )
 
 
 def _strip(axes: Axes, outcome: Outcome, end: float, *, named: bool) -> None:
@@ -134,7 +122,7 @@ def _strip(axes: Axes, outcome: Outcome, end: float, *, named: bool) -> None:
     axes.spines[:].set_visible(False)
     axes.set_xticks([])
     axes.set_yticks(list(TICKS), list(TICKS.values()) if named else [""] * len(TICKS))
-    axes.tick_params(axis="y", labelsize=SMALL)
+    axes.tick_params(axis="y", labelsize=layout.SMALL)
     axes.minorticks_off()
     for tick in TICKS:
         axes.axhline(tick, color=LIGHT["line"], linewidth=0.6, zorder=1)
@@ -150,13 +138,13 @@ def _strip(axes: Axes, outcome: Outcome, end: float, *, named: bool) -> None:
     if counts is not None:
         words = felt(counts) if outcome.effect else f"no effect; {felt(counts)}"
         style = {"color": LIGHT["worse"]} if counts.lost or counts.wrong else {}
-        note(
+        layout.note(
             axes,
             1.03,
             0.5,
             words.replace(", ", "\n"),
             transform=axes.transAxes,
-            fontsize=SMALL,
+            fontsize=layout.SMALL,
             **style,
         )
 

@@ -17,17 +17,7 @@ from lab.model.numbers import figure
 from lab.model.wording import visible
 from lab.report.caveats import caveats
 from lab.report.palette import LIGHT, ON_DARK_PART
-from lab.report.plots.layout import (
-    SMALL,
-    WIDTH,
-    foot,
-    foot_height,
-    head,
-    head_height,
-    note,
-    panel,
-    paper,
-)
+from lab.report.plots import layout
 from lab.report.svg import Picture
 
 PARTS = {
@@ -77,11 +67,11 @@ def draw(conclusion: Conclusion) -> Picture | None:
         return None
     shown = {name for row in rows for name in row.parts}
     entries = [_entry(name) for name in PARTS if name in shown]
-    bottom = BELOW + foot_height(notes)
-    canvas = paper(head_height(entries) + ROW * len(rows) + bottom)
+    bottom = BELOW + layout.foot_height(notes)
+    canvas = layout.paper(layout.head_height(entries) + ROW * len(rows) + bottom)
     labels = max(LABELS, 0.12 + LETTER * max(len(row.profile) for row in rows))
-    across = 1 - (labels + RIGHT) / WIDTH
-    axes = panel(canvas, labels / WIDTH, bottom, across, ROW * len(rows))
+    across = 1 - (labels + RIGHT) / layout.WIDTH
+    axes = layout.panel(canvas, labels / layout.WIDTH, bottom, across, ROW * len(rows))
     whole = max(sum(row.parts.values()) for row in rows)
     for place, row in enumerate(rows):
         _stack(axes, place, row.parts, WIDE * whole)
@@ -91,8 +81,8 @@ def draw(conclusion: Conclusion) -> Picture | None:
     axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
     axes.set_xlabel("cores in use: mean over all trials")
     axes.spines.left.set_visible(False)
-    head(canvas, "Where the time went", entries)
-    foot(canvas, notes)
+    layout.head(canvas, "Where the time went", entries)
+    layout.foot(canvas, notes)
     return Picture("Where the time went", _describe(rows, notes), canvas, notes)
 
 
@@ -105,7 +95,15 @@ def _stack(axes: Axes, place: float, parts: Mapping[str, float], least: float) -
         if width > least and name not in HATCHES:
             colour = LIGHT["paper" if name in ON_DARK_PART else "ink"]
             middle = left + width / 2
-            note(axes, middle, place, f"{width:.2f}", color=colour, ha="center", fontsize=SMALL)
+            layout.note(
+                axes,
+                middle,
+                place,
+                f"{width:.2f}",
+                color=colour,
+                ha="center",
+                fontsize=layout.SMALL,
+            )
         left += width
 
 

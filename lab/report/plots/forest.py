@@ -28,21 +28,7 @@ from lab.report.caveats import caveats
 from lab.report.columns import panels
 from lab.report.headline import ANOTHER
 from lab.report.palette import LIGHT
-from lab.report.plots.layout import (
-    MUTED,
-    SMALL,
-    WIDTH,
-    area,
-    aside,
-    foot,
-    foot_height,
-    head,
-    head_height,
-    mark,
-    note,
-    panel,
-    paper,
-)
+from lab.report.plots import layout
 from lab.report.svg import Picture
 
 ROW, BELOW = 0.34, 0.5
@@ -93,16 +79,16 @@ def draw_metric(conclusion: Conclusion, name: str) -> Picture:
     """Return the figure of one of the run's panels."""
     rows, notes = _rows(conclusion.summary, name), caveats(conclusion)
     entries = _key(rows, conclusion, name)
-    top, bottom = head_height(entries), BELOW + foot_height(notes)
-    canvas = paper(top + ROW * len(rows) + bottom)
+    top, bottom = layout.head_height(entries), BELOW + layout.foot_height(notes)
+    canvas = layout.paper(top + ROW * len(rows) + bottom)
     wide = max(max(LETTER * len(r.label), SMALL_LETTER * len(r.below)) for r in rows)
     labels = max(LABELS, wide + 0.12)
-    across = 1 - (labels + RIGHT) / WIDTH
-    axes = panel(canvas, labels / WIDTH, bottom, across, ROW * len(rows))
+    across = 1 - (labels + RIGHT) / layout.WIDTH
+    axes = layout.panel(canvas, labels / layout.WIDTH, bottom, across, ROW * len(rows))
     _panel(axes, name, rows, conclusion.summary.floors.get(name, 0.0))
     title = f"{METRICS[name].title}: what each step changed"
-    head(canvas, title, entries)
-    foot(canvas, notes)
+    layout.head(canvas, title, entries)
+    layout.foot(canvas, notes)
     return Picture("What each step changed", _describe(conclusion, name, notes), canvas, notes)
 
 
@@ -161,7 +147,7 @@ def _panel(axes: Axes, name: str, rows: Sequence[_Row], floor: float) -> None:
     axes.set_xlim(low, high)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.axvspan(1 / (1 + floor), 1 + floor, color=LIGHT["band"], linewidth=0, zorder=0)
-    axes.axvline(1, color=MUTED, linewidth=0.8, zorder=1)
+    axes.axvline(1, color=layout.MUTED, linewidth=0.8, zorder=1)
     for place, row in enumerate(rows):
         _row(axes, row, place)
     ticks = _ticks(low, high)
@@ -180,16 +166,18 @@ def _row(axes: Axes, row: _Row, place: int) -> None:
         axes.axhline(place - 0.5, linewidth=0.8, zorder=0.5, **style)
     up = 0.17 if row.below else 0.0
     at = ("axes fraction", "data")
-    aside(axes, row.label, (0, place - up), -8, at, color=LIGHT["ink"] if place else MUTED)
+    layout.aside(
+        axes, row.label, (0, place - up), -8, at, color=LIGHT["ink"] if place else layout.MUTED
+    )
     if row.below:
-        aside(axes, row.below, (0, place + 0.25), -8, at, fontsize=SMALL)
+        layout.aside(axes, row.below, (0, place + 0.25), -8, at, fontsize=layout.SMALL)
     both = row.step is not None and row.baseline is not None
     draw_ratio(axes, row.baseline, place + 0.2 * both, OTHER if row.baseline_differs else SAME)
     shape = OTHER if row.step_differs else SAME
     draw_ratio(axes, row.step, place - 0.14 * both, shape, filled=True)
     words, colour = _words(row.step or row.baseline, row.noise)
     beside = {"transform": axes.get_yaxis_transform(), "color": colour, "fontsize": 9}
-    note(axes, 1.04, place, words, **beside)
+    layout.note(axes, 1.04, place, words, **beside)
 
 
 def _dot(shape: str, *, filled: bool) -> dict[str, Any]:
@@ -204,7 +192,7 @@ def _words(comparison: Comparison | None, noise: float | None) -> tuple[str, str
         return "not counted", LIGHT["undecided"]
     ratio, colour = comparison.ratio, COLOURS[comparison.verdict]
     if noise is not None:
-        return f"noise {share(noise)}", MUTED
+        return f"noise {share(noise)}", layout.MUTED
     told = comparison.verdict.differs
     if told or comparison.bound:
         said = f" {comparison.verdict}" if told else ""
@@ -249,21 +237,25 @@ def _key(rows: Sequence[_Row], conclusion: Conclusion, name: str) -> list[Artist
     ]
     if any(row.step and row.step.ratio for row in rows[1:]):
         dot = _dot(SAME, filled=True) | {"linestyle": "-", "linewidth": 1.6}
-        entries.append(mark("this step, with its interval", color=MUTED, **dot))
+        entries.append(layout.mark("this step, with its interval", color=layout.MUTED, **dot))
     if any(row.baseline and row.baseline.ratio for row in rows):
         dot = _dot(SAME, filled=False) | {"linestyle": "-", "linewidth": 0.8}
-        entries.append(mark(f"all steps, against {conclusion.baseline}", color=MUTED, **dot))
+        entries.append(
+            layout.mark(f"all steps, against {conclusion.baseline}", color=layout.MUTED, **dot)
+        )
     failed = "too noisy here: " if name in conclusion.noisy else ""
     entries.append(area(f"{failed}within the noise", LIGHT["band"]))
     if any(row.step_differs or row.baseline_differs for row in rows):
-        entries.append(mark(ANOTHER, color=MUTED, **_dot(OTHER, filled=True)))
+        entries.append(layout.mark(ANOTHER, color=layout.MUTED, **_dot(OTHER, filled=True)))
     for side, words in (
         (MayBe.LARGER, "at least: load generator saturated"),
         (MayBe.SMALLER, "at most: load generator saturated"),
         (MayBe.EITHER, "both saturated the load generator"),
     ):
         if any(comparison.may_be is side for comparison in shown):
-            entries.append(mark(words, color=MUTED, **_dot(BOUNDS[side], filled=False)))
+            entries.append(
+                layout.mark(words, color=layout.MUTED, **_dot(BOUNDS[side], filled=False))
+            )
     return entries
 
 

@@ -24,17 +24,7 @@ from lab.model.diagnosis import Standing
 from lab.model.numbers import figure
 from lab.report.caveats import caveats
 from lab.report.palette import LIGHT, MOST_LINES
-from lab.report.plots.layout import (
-    STYLES,
-    decades,
-    foot,
-    foot_height,
-    head,
-    head_height,
-    mark,
-    panel,
-    paper,
-)
+from lab.report.plots import layout
 from lab.report.svg import Picture
 
 BEYOND = 10
@@ -101,19 +91,23 @@ def draw(conclusion: Conclusion) -> Picture | None:
     axes.set_xlim(1.1, right)
     marks = [place for place in SHARES if place <= right]
     axes.set_xticks(marks, [SHARES[place] for place in marks])
-    decades(axes)
+    layout.decades(axes)
     axes.minorticks_off()
     axes.grid(color=LIGHT["line"], linewidth=0.6)
     axes.set_axisbelow(True)
     begins = "sending" if summary.run.plan.load.rate is None else "due"
     axes.set_xlabel("share of the replies that were faster")
-    head(canvas, f"Latency, ms from {begins} to the last byte", entries)
-    foot(canvas, notes)
+    layout.head(canvas, f"Latency, ms from {begins} to the last byte", entries)
+    layout.foot(canvas, notes)
     return Picture("How long a reply took", _describe(lines, notes), canvas, notes)
 
 
 def _style(number: int) -> dict[str, Any]:
-    return {"color": LIGHT[f"series{number + 1}"], "linestyle": STYLES[number], "linewidth": 1.7}
+    return {
+        "color": LIGHT[f"series{number + 1}"],
+        "linestyle": layout.STYLES[number],
+        "linewidth": 1.7,
+    }
 
 
 def _line(axes: Axes, curve: Curve, number: int) -> float:

@@ -24,21 +24,7 @@ from lab.model.metric import METRICS
 from lab.model.numbers import quantity
 from lab.report.caveats import caveats_of_sweep
 from lab.report.palette import LIGHT, MOST_LINES
-from lab.report.plots.layout import (
-    MUTED,
-    STYLES,
-    WIDTH,
-    area,
-    decade_marks,
-    decades,
-    foot,
-    foot_height,
-    head,
-    head_height,
-    mark,
-    panel,
-    paper,
-)
+from lab.report.plots import layout
 from lab.report.svg import Picture
 
 PANEL, BETWEEN, BELOW, LEFT, RIGHT = 1.7, 0.35, 0.5, 0.62, 0.15
@@ -73,14 +59,14 @@ def draw(sweep: SweepConclusion) -> Picture | None:
         return None
     entries, notes = _key(sweep, read), caveats_of_sweep(sweep)
     columns = 1 if max(map(len, _drawn(sweep))) > MOST_LETTERS else 2
-    top, bottom = head_height(entries, columns), BELOW + foot_height(notes)
-    canvas = paper(top + bottom + PANEL * len(read) + BETWEEN * (len(read) - 1))
+    top, bottom = layout.head_height(entries, columns), BELOW + layout.foot_height(notes)
+    canvas = layout.paper(top + bottom + PANEL * len(read) + BETWEEN * (len(read) - 1))
     for number, (metric, lines) in enumerate(reversed(read.items())):
-        axes = panel(
+        axes = layout.panel(
             canvas,
-            LEFT / WIDTH,
+            LEFT / layout.WIDTH,
             bottom + number * (PANEL + BETWEEN),
-            1 - (LEFT + RIGHT) / WIDTH,
+            1 - (LEFT + RIGHT) / layout.WIDTH,
             PANEL,
         )
         _panel(axes, sweep, metric, lines)
@@ -89,8 +75,8 @@ def draw(sweep: SweepConclusion) -> Picture | None:
         else:
             unit = UNITS.get(sweep.quantity)
             axes.set_xlabel(", ".join(filter(None, (sweep.quantity, unit))))
-    head(canvas, f"By {sweep.quantity}", entries, columns)
-    foot(canvas, notes)
+    layout.head(canvas, f"By {sweep.quantity}", entries, columns)
+    layout.foot(canvas, notes)
     return Picture(
         f"What {sweep.quantity} changed",
         _describe(sweep, read, notes),
@@ -130,7 +116,7 @@ def _panel(axes: Axes, sweep: SweepConclusion, metric: str, lines: Lines) -> Non
         axes.minorticks_off()
     else:
         axes.set_ylim(*_limits(*axes.get_ylim()))
-        decades(axes)
+        layout.decades(axes)
 
 
 def _scale(axes: Axes, places: Sequence[float]) -> None:
@@ -157,7 +143,7 @@ def _shade(axes: Axes, places: Sequence[float], noisy: Sequence[bool]) -> None:
 def _apart(axes: Axes, places: Sequence[float], values: Sequence[str]) -> list[str]:
     """Return the values, and nothing for those that would be written over another."""
     to_share = axes.transData + axes.transAxes.inverted()
-    inches = axes.get_position().width * WIDTH
+    inches = axes.get_position().width * layout.WIDTH
     middles = [to_share.transform((place, 1))[0] * inches for place in places]
     sides = [LETTER * (1 + len(value)) / 2 for value in values]
     # The first and the last are always there.
@@ -199,7 +185,9 @@ def _line(
     if not points:
         return
     medians = [(x, sweep_value.median) for x, sweep_value in points]
-    axes.plot(*zip(*medians, strict=True), color=colour, linestyle=STYLES[number], linewidth=1.4)
+    axes.plot(
+        *zip(*medians, strict=True), color=colour, linestyle=layout.STYLES[number], linewidth=1.4
+    )
     dots = [(x, value) for x, sweep_value in points for value in sweep_value.trials]
     axes.plot(*zip(*dots, strict=True), ".", color=colour, markersize=3, alpha=0.35)
     for x, sweep_value in points:
@@ -210,18 +198,20 @@ def _line(
 def _key(sweep: SweepConclusion, read: dict[str, Lines]) -> list[Artist]:
     """Explain the lines and the marks that are there."""
     entries: list[Artist] = [
-        mark(name, color=LIGHT[f"series{number + 1}"], linestyle=STYLES[number], linewidth=1.8)
+        layout.mark(
+            name, color=LIGHT[f"series{number + 1}"], linestyle=layout.STYLES[number], linewidth=1.8
+        )
         for number, name in enumerate(_drawn(sweep))
     ]
     shown = [e for lines in read.values() for line in lines.values() for e in line if e]
-    dot: dict[str, Any] = {"color": MUTED, "linestyle": "none"}
+    dot: dict[str, Any] = {"color": layout.MUTED, "linestyle": "none"}
     if any(sweep_value.least for sweep_value in shown):
         entries.append(mark("at least: load generator saturated", **dot, **LEAST))
     if not all(sweep_value.counts for sweep_value in shown):
         entries.append(mark("invalid", **dot, **WITHHELD))
     entries.append(mark("a trial; large: their median", **dot, marker=".", markersize=3))
     if sweep.noisy:
-        entries.append(area("noise check not passed", LIGHT["band"]))
+        entries.append(layout.area("noise check not passed", LIGHT["band"]))
     return entries
 
 
@@ -232,7 +222,7 @@ def _limits(low: float, high: float) -> tuple[float, float]:
     >>> _limits(300, 480)
     (200.0, 500.0)
     """
-    marks = decade_marks(low, high)
+    marks = layout.decade_marks(low, high)
     return max(m for m in marks if m <= low), min(m for m in marks if m >= high)
 
 

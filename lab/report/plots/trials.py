@@ -25,19 +25,7 @@ from lab.model.numbers import figure
 from lab.model.plan import Role
 from lab.report.caveats import caveats
 from lab.report.palette import LIGHT
-from lab.report.plots.layout import (
-    MUTED,
-    SMALL,
-    aside,
-    foot,
-    foot_height,
-    head,
-    head_height,
-    mark,
-    note,
-    panel,
-    paper,
-)
+from lab.report.plots import layout
 from lab.report.svg import Picture
 
 PANEL, ABOVE, BELOW, GAP = 1.35, 0.2, 0.3, 0.35
@@ -102,19 +90,19 @@ def draw(conclusion: Conclusion) -> Picture | None:
     if not names:
         return None
     entries = [
-        mark(MARKS[kind][-1], **_point(kind))
+        layout.mark(MARKS[kind][-1], **_point(kind))
         for kind in MARKS
         if any(trial.kind == kind for trial in trials)
     ]
-    below = BELOW + foot_height(notes)
+    below = BELOW + layout.foot_height(notes)
     height = ABOVE + len(names) * PANEL + (len(names) - 1) * GAP + below
-    canvas = paper(head_height(entries) + height)
+    canvas = layout.paper(layout.head_height(entries) + height)
     for place, name in enumerate(names, 1):
         bottom = below + (len(names) - place) * (PANEL + GAP)
-        axes = panel(canvas, LEFT, bottom, ACROSS, PANEL)
+        axes = layout.panel(canvas, LEFT, bottom, ACROSS, PANEL)
         _panel(axes, name, trials, last=place == len(names))
-    head(canvas, "Every trial over its profile's median, in run order", entries)
-    foot(canvas, notes)
+    layout.head(canvas, "Every trial over its profile's median, in run order", entries)
+    layout.foot(canvas, notes)
     return Picture("Every trial, in run order", _describe(trials, notes), canvas, notes)
 
 
@@ -122,7 +110,7 @@ def _panel(axes: Axes, name: str, trials: Sequence[DrawnTrial], *, last: bool) -
     points = _ratios(name, trials)
     axes.set_yscale("log")
     _blocks(axes, trials, named=last)
-    axes.axhline(1, color=MUTED, linewidth=0.8, zorder=1)
+    axes.axhline(1, color=layout.MUTED, linewidth=0.8, zorder=1)
     for kind in MARKS:
         if places := [
             (drawn_trial.number, ratio) for drawn_trial, ratio in points if drawn_trial.kind == kind
@@ -152,12 +140,12 @@ def _name(axes: Axes, points: Sequence[tuple[DrawnTrial, float]], width: int) ->
         if len(named) < NAMED and apart and far:
             named.append(drawn_trial.number)
             side = -5 if drawn_trial.number > 0.85 * width else 5
-            aside(
+            layout.aside(
                 axes,
                 drawn_trial.trial.slot.arm.name,
                 (drawn_trial.number, ratio),
                 side,
-                fontsize=SMALL,
+                fontsize=layout.SMALL,
             )
 
 
@@ -205,7 +193,9 @@ def _blocks(axes: Axes, trials: Sequence[DrawnTrial], *, named: bool) -> None:
         if named and (last - first) * 40 > len(trials):  # room for a number
             words = f"block {block + 1}" if block == 0 else str(block + 1)
             below = {"va": "top", "transform": axes.get_xaxis_transform()}
-            note(axes, (first + last) / 2, -0.06, words, ha="center", fontsize=SMALL, **below)
+            layout.note(
+                axes, (first + last) / 2, -0.06, words, ha="center", fontsize=layout.SMALL, **below
+            )
 
 
 def _describe(trials: Sequence[DrawnTrial], notes: Sequence[str]) -> str:
