@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lab.analysis.conclusion import Conclusion
@@ -18,7 +18,7 @@ from lab.analysis.opening import ComparedPair, Opening
 from lab.analysis.summary import Summary, Tally
 from lab.analysis.sweep import RunConclusion, SweepConclusion
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
-from lab.model.document import NOTHING, Cell, Column, Document, Table, printable, texts
+from lab.model.document import NOTHING, Cell, Document, Table, printable, table, texts
 from lab.model.metric import METRICS
 from lab.model.numbers import bounded, figure
 from lab.model.wording import counted, ended
@@ -294,11 +294,11 @@ def uncounted(conclusion: Conclusion) -> Table | None:
     for row in conclusion.summary.rows:
         if row.profile.reply is None and conclusion.metric not in row.values:
             rows += [
-                (Cell(row.profile.name), Cell(_lost(tally, row.total)))
+                (row.profile.name, _lost(tally, row.total))
                 for tally in row.tallies
                 if conclusion.metric in tally.withheld
             ]
-    explained = {cells[0].text for cells in rows}
+    explained = {name for name, _ in rows}
     rows += [
         (
             Cell(_name(compared_pair, alone=False)),
@@ -308,11 +308,11 @@ def uncounted(conclusion: Conclusion) -> Table | None:
         if not explained & {compared_pair.changed, compared_pair.reference}
     ]
     rows += [
-        (Cell(name), Cell(_lost(tally, conclusion.summary.row(name).total)))
+        (name, _lost(tally, conclusion.summary.row(name).total))
         for name, tally in conclusion.opening.failed
         if name not in explained
     ]
-    return _section("Not counted", tuple(rows))
+    return _section("Not counted", rows)
 
 
 def _lost(tally: Tally, total: int) -> str:
@@ -322,14 +322,14 @@ def _lost(tally: Tally, total: int) -> str:
 
 def _limits(conclusion: Conclusion) -> Table | None:
     limits = (limit for limit in conclusion.limits if limit.first)
-    rows = ((Cell(profiles_of(limit)), Cell(limit.sentence())) for limit in limits)
+    rows = ((profiles_of(limit), limit.sentence()) for limit in limits)
     return _section("What limits it", tuple(rows))
 
 
-def _section(title: str, rows: tuple[tuple[Cell, ...], ...]) -> Table | None:
-    return (
-        Table(title, (Column("", number=False), Column("", number=False)), rows) if rows else None
-    )
+def _section(title: str, rows: Iterable[Sequence[str]]) -> Table | None:
+    """Return a table without heads; None without rows."""
+    section = table(title, ("", ""), rows)
+    return section if section.rows else None
 
 
 def _names(those: Sequence[ComparedPair]) -> str:

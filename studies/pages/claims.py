@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from lab.errors import UsageError
-from lab.model.document import Cell, Table, texts
+from lab.model.document import table
 from lab.model.numbers import UNKNOWN
 from lab.report import markdown
 from studies import articles
@@ -57,16 +57,16 @@ def by_run(source: str) -> str:
 def statements(source: str) -> str:
     """Return the claims of one article in words, what came of each, and what an open one takes."""
     found = _of(source)
-    rows = [row for _, own in groupby(found, key=lambda each: each.claim) for row in _rows([*own])]
+    rows = (row for _, own in groupby(found, key=lambda each: each.claim) for row in _rows([*own]))
     titles = ("the article says", "figure", "here", "decided by")
     warned = markdown.warnings(show.banners(settled(found)))
-    return warned + markdown.render_table(Table("", texts(titles), tuple(rows)))
+    return warned + markdown.render_table(table("", titles, rows))
 
 
 def outcomes() -> str:
     """Return what each outcome of a claim means."""
-    rows = [(Cell(f"*{each}*"), Cell(said)) for each, said in OUTCOMES.items()]
-    return markdown.render_table(Table("", texts(("outcome", "what it means")), tuple(rows)))
+    rows = ((f"*{each}*", said) for each, said in OUTCOMES.items())
+    return markdown.render_table(table("", ("outcome", "what it means"), rows))
 
 
 def bands() -> str:

@@ -16,7 +16,7 @@ from lab.config.vocabulary.senses import (
     senses,
 )
 from lab.errors import UsageError
-from lab.model.document import Cell, Table, texts
+from lab.model.document import table
 from lab.model.numbers import UNKNOWN
 from lab.report import markdown
 
@@ -163,5 +163,4 @@ def _names() -> Iterator[str]:
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    cells = (tuple(map(Cell, row)) for row in rows)
-    return markdown.render_table(Table("", texts(titles), tuple(cells)))
+    return markdown.render_table(table("", titles, rows))
