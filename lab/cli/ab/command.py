@@ -27,7 +27,7 @@ from lab.bench.trials.progress import Progress
 from lab.bench.trials.replies import TriedOut
 from lab.cli.ab.conclusion import PairConclusion, PairRun, told_of
 from lab.cli.ab.sides import INSTALL, Version, VersionsJob, versions
-from lab.cli.options.decorators import FULL, each_of, offered
+from lab.cli.options.decorators import FULL, each_of
 from lab.cli.options.execution import application, understand
 from lab.cli.options.table import Job
 from lab.cli.outputs import OUTPUT
@@ -50,10 +50,13 @@ OTHERWISE = (
     "--header, --cookie and --env authenticate a request that is refused"
 )
 
-STARTED = ("app", "chdir", "uwsgi", "env", "env_file", "keep", "drop")
-ASKED = ("method", "data", "header", "cookie", "requests", "static", "writes", "host")
-JUDGED = ("status", "check", "connections", "connection", "window", "warmup")
-MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "json")
+SHARED = (
+    *("app", "chdir", "uwsgi", "env", "env_file", "keep", "drop"),
+    *("path", "method", "data", "header", "cookie", "requests", "static", "writes", "host"),
+    *("status", "check", "connections", "connection", "window", "warmup"),
+    *("quick", "seed", "pin", "server_cores", "generator_cores", "results", "json"),
+    *("blocks", "minutes"),
+)
 """Options that mean what they mean for `lab run`."""
 
 
@@ -129,11 +132,7 @@ MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "j
     metavar="FILE",
     help="Write the result as Markdown, for a comment on a pull request.",
 )
-@each_of(*STARTED)
-@offered("path", shown="/")
-@each_of(*ASKED, *JUDGED, *MADE)
-@offered("blocks", shown="as many as fit")
-@offered("minutes", shown=f"{MINUTES:g}")
+@each_of(*SHARED, path="/", blocks="as many as fit", minutes=f"{MINUTES:g}")
 @FULL
 def ab_command(
     *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import click
 from lab.cli.migrate.migration import Migration, migrated
 from lab.cli.migrate.text import FORMS
 from lab.cli.migrate.trial import status_of
-from lab.cli.options.decorators import offered
+from lab.cli.options.decorators import each_of
 from lab.cli.options.table import OPTIONS, Job
 from lab.cli.outputs import OUTPUT, write_new
 from lab.cli.types import NAME
@@ -30,23 +30,6 @@ MEASURED = (
     *("seed", "pin", "results"),
 )
 """Options of `lab run` that a measurement takes, too."""
-
-SHOWN = {
-    "path": "/",
-    "blocks": f"{QUICK.blocks}",
-    "minutes": "",
-    "window": f"{QUICK.window:g}s",
-    "warmup": f"{QUICK.warmup:g}s",
-}
-"""What the help says of those whose default is another one: it measures as with --quick."""
-
-
-def _measuring(command: Callable[..., int]) -> Callable[..., int]:
-    """Take the options of a measurement."""
-    for name in reversed(MEASURED):
-        changed = {"shown": SHOWN[name]} if name in SHOWN else {}
-        command = offered(name, **changed)(command)
-    return command
 
 
 @click.command("migrate")
@@ -90,7 +73,14 @@ def _measuring(command: Callable[..., int]) -> Callable[..., int]:
     metavar="/PATH",
     help="A path whose reply takes no time: 500 clients ask for it at once.  [default: --path]",
 )
-@_measuring
+@each_of(
+    *MEASURED,
+    path="/",
+    blocks=f"{QUICK.blocks}",
+    minutes="",
+    window=f"{QUICK.window:g}s",
+    warmup=f"{QUICK.warmup:g}s",
+)
 def migrate_command(
     *,
     configuration: str,

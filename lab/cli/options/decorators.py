@@ -38,12 +38,13 @@ def every_option(command: Callable[..., int]) -> Callable[..., int]:
     return each_of(*(name for name, option in OPTIONS.items() if not option.not_in_lab))(command)
 
 
-def each_of(*names: str) -> Decorator:
-    """Take these options of the table, in this order: see `offered`."""
+def each_of(*names: str, **shown: str) -> Decorator:
+    """Take these options of the table, in this order; *shown* has defaults that are others here."""
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         for name in reversed(names):
-            command = offered(name)(command)
+            changed = {"shown": shown[name]} if name in shown else {}
+            command = offered(name, **changed)(command)
         return command
 
     return decorate

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from lab.cli.options.decorators import offered
+from lab.cli.options.decorators import each_of
 from lab.cli.types import ParsedType, duration, number, whole_number
 from lab.config.servers import GROUPS
 from lab.errors import UsageError
@@ -24,9 +24,6 @@ MEASURED = (
 CONNECTIONS = 64
 """Clients at once, where nothing else is said."""
 
-SHOWN = {"path": "/", "window": "2s", "warmup": "0.5s"}
-"""What the help says of those whose default is another one."""
-
 Command = Callable[..., int]
 
 
@@ -40,9 +37,7 @@ def groups(_context: click.Context, option: click.Parameter, value: str) -> froz
 
 def measuring(command: Command) -> Command:
     """Take the options of a tune that measures."""
-    for name in reversed(MEASURED):
-        changed = {"shown": SHOWN[name]} if name in SHOWN else {}
-        command = offered(name, **changed)(command)
+    command = each_of(*MEASURED, path="/", window="2s", warmup="0.5s")(command)
     for made in reversed(_OWN):
         command = made(command)
     return command
