@@ -27,8 +27,6 @@ from lab.model.request import Expectation, Headers, Request
 LONGEST_FILE = 8 << 20
 """Bytes of a file at most."""
 
-MOST_WEIGHT = 1_000_000
-
 _SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "weight": (r"[1-9]\d{0,5}", int),
     "status": (r"[2-5]\d\d", int),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -189,16 +189,13 @@ def _say(located_flaws: list[LocatedFlaw], form: str, *, remarks: bool) -> None:
 
 def _show_diff(linted: lint.LintResult) -> None:
     """Print the lines that fixes change; no patch where one of them would act on who reads it."""
-    patch = "".join(_diff(linted))
-    names = "".join(map(str, linted.before))
+    names, texts = "".join(map(str, linted.before)), linted.config.texts
+    patch = "".join(
+        diff(before, texts[file], (in_a_line(str(file)),) * 2)
+        for file, before in linted.before.items()
+    )
     if visible_lines(patch) != patch or in_a_line(names) != names:
         say(
             "# No patch: what would act on its reader is spelt, as in \\x1b. --fix writes the file."
         )
     say(patch, end="")
-
-
-def _diff(linted: lint.LintResult) -> Iterator[str]:
-    """Yield the lines that fixes change, file by file."""
-    for file, before in linted.before.items():
-        yield diff(before, linted.config.texts[file], (in_a_line(str(file)),) * 2)
