@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lab.analysis.causes.signs import Signs
 from lab.config.moves.move import Move
@@ -36,15 +36,15 @@ def usual_aim(arm: Arm, windows: Sequence[Window]) -> Aim:  # noqa: ARG001 - one
     return "throughput", Better.HIGHER
 
 
+Evidence = Sequence[str] | None
+"""What is seen of a cause, and what speaks against the others; None where it is not seen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A cause that a trial may show."""
+    """A cause that a trial may show; it decorates the function that looks for it."""
 
     name: str
-    shows: Callable[[Signs], Cause | None]
-    """Return the cause with its evidence, or None. Silent where a reading that it needs is
-    absent."""
-
     asked: When = When.EVERY_LOAD
 
     move: Callable[[Arm], Move | None] | None = None
@@ -53,3 +53,22 @@ class Hypothesis:
 
     aim: Callable[[Arm, Sequence[Window]], Aim] = usual_aim
     """What that should change; asked with the arm's windows so far."""
+
+    look: Callable[[Signs], Evidence] = lambda _: None
+
+    def __call__(self, look: Callable[[Signs], Evidence]) -> Callable[[Signs], Evidence]:
+        """Add the hypothesis to `HYPOTHESES`, with the function that looks for it."""
+        HYPOTHESES.append(replace(self, look=look))
+        return look
+
+    def shows(self, signs: Signs) -> Cause | None:
+        """Return the cause with its evidence; None where it is not seen."""
+        evidence = self.look(signs)
+        if evidence is None:
+            return None
+        seen, *others = evidence
+        return Cause(self.name, seen, "; ".join(filter(None, others)))
+
+
+HYPOTHESES: list[Hypothesis] = []
+"""In the order in which they are asked for: that of the functions in `hypotheses.py`."""

@@ -5,11 +5,6 @@ from __future__ import annotations
 from lab.analysis.causes.signs import Signs
 
 
-def against(*parts: str) -> str:
-    """Join those that say something."""
-    return "; ".join(part for part in parts if part)
-
-
 def server(s: Signs) -> str:
     """Say how much of its CPU the server used."""
     return "" if s.share is None else f"the server used {s.share:.0%} of its available CPU"
