@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lab.config import servers
-from lab.config.moves.move import MOST_WORKERS
+from lab.config.moves import MOST_WORKERS
 from lab.config.server import Server
 from lab.errors import UsageError
 from lab.model.digest import digest_of

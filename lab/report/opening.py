@@ -35,7 +35,7 @@ ENDS = {
     0: "measured",
     1: "a server failed in at least half of its trials",
     3: "measured, but inconclusive: too noisy, too few valid trials, or a limit not decided",
-    99: "regression: a limit of --fail-if is crossed",
+    99: "regression: regression: a limit of --fail-if is crossed",
 }
 """What the exit status of a run means."""
 

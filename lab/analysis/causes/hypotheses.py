@@ -21,16 +21,7 @@ from lab.analysis.gates.effort import GENERATOR_BOUND
 from lab.analysis.gates.network import ACCEPT_QUEUE
 from lab.analysis.gates.open_loop import LATE_GENERATOR
 from lab.analysis.metrics import merged_latency
-from lab.config.moves import (
-    application,
-    http_socket,
-    keepalive,
-    listen,
-    processes,
-    recycling,
-    request_log,
-    thunder_lock,
-)
+from lab.config import moves
 from lab.model.measurement import Window
 from lab.model.plan import Arm, Better
 from lab.model.wording import counted
@@ -62,7 +53,7 @@ NONE_REUSED = 0.9
 """Connections per reply from which none is used again."""
 
 KERNEL_SHARE = 0.3
-"""Of the server's CPU. Workers with a connection for each request: at 0.35 keeping them saves a
+"""Of the server's CPU. Workers with one connection per request: at 0.35 keeping them saves a
 quarter of the CPU per request, at 0.15 (this project's own application) less than a tenth."""
 
 WAITING = 3.0
@@ -91,15 +82,15 @@ def _aim_of_accept_queue(arm: Arm, windows: Sequence[Window]) -> Aim:
     return usual_aim(arm, windows)
 
 
-@Hypothesis("accept queue", move=listen.longer, aim=_aim_of_accept_queue)
+@Hypothesis("accept queue", move=moves.longer_queue, aim=_aim_of_accept_queue)
 def accept_queue(s: Signs) -> Evidence:
     """Handshakes were dropped from a full queue, and clients waited for the kernel's retry."""
     if ACCEPT_QUEUE not in s.gates or s.lost <= LOST_SHARE:
         return None
     seen = (
-        f"{s.get('listener.drops'):,.0f} handshakes dropped from a full queue, "
+        f"{s.get('listener.drops'):,.0f} handshakes dropped from a full accept queue, "
         f"{s.get('tcp.TCPSynRetrans') or 0:,.0f} sent again; {s.late:,} replies later than "
-        f"{LATE:g} s; {s.lost:.0%} of the clients' time went to waiting for retries"
+        f"{LATE:g} s; {s.lost:.0%} of the clients' time was spent waiting for retries"
     )
     return seen, phrases.server(s), phrases.generator(s)
 
@@ -139,7 +130,7 @@ def _no_core_left(s: Signs) -> bool:
     return s.used + s.backend >= BUSY * (s.capacity + s.backend)
 
 
-@Hypothesis("router", When.FULL_LOAD, move=http_socket.without_router)
+@Hypothesis("router", When.FULL_LOAD, move=moves.without_router)
 def router(s: Signs) -> Evidence:
     """The HTTP router of uWSGI takes a large part of the server's CPU, and there is no more."""
     used = s.get("server.router")
@@ -154,7 +145,7 @@ def router(s: Signs) -> Evidence:
     return seen, phrases.server(s), phrases.generator(s), phrases.drops(s)
 
 
-@Hypothesis("single worker", When.FULL_LOAD, move=processes.second)
+@Hypothesis("single worker", When.FULL_LOAD, move=moves.second_process)
 def single_worker(s: Signs) -> Evidence:
     """One process of one thread does the work and cannot do more, and a core is idle."""
     busiest, idle = s.get("server.busiest"), s.get("server.idle")
@@ -172,7 +163,7 @@ def _alone(s: Signs, busiest: float) -> bool:
     return routed < busiest and (s.used or 0.0) - busiest - routed < ALONE
 
 
-@Hypothesis("GIL", When.FULL_LOAD, move=processes.instead_of_threads)
+@Hypothesis("GIL", When.FULL_LOAD, move=moves.processes_for_threads)
 def gil(s: Signs) -> Evidence:
     """The threads of one busy process take turns, and a core is idle."""
     busiest, idle, switches = s.get("server.busiest"), s.get("server.idle"), s.switches
@@ -190,7 +181,7 @@ def gil(s: Signs) -> Evidence:
     return seen, phrases.generator(s), phrases.drops(s)
 
 
-@Hypothesis("lock convoy", When.FULL_LOAD, move=thunder_lock.without)
+@Hypothesis("lock convoy", When.FULL_LOAD, move=moves.without_lock)
 def lock_convoy(s: Signs) -> Evidence:
     """Processes queue for thunder-lock instead of waiting for connections."""
     number = s.settings.processes
@@ -212,7 +203,7 @@ def lock_convoy(s: Signs) -> Evidence:
     )
 
 
-@Hypothesis("logging", When.FULL_LOAD, move=request_log.without)
+@Hypothesis("logging", When.FULL_LOAD, move=moves.without_request_log)
 def blocking_log(s: Signs) -> Evidence:
     """The request log goes into a pipe whose reader is slower than the server."""
     if not s.settings.logs or s.get("server.log_pipe") != 1.0 or s.share is None or s.at_limit:
@@ -227,7 +218,7 @@ def blocking_log(s: Signs) -> Evidence:
     return seen, phrases.generator(s), phrases.drops(s)
 
 
-@Hypothesis("reconnecting", When.FULL_LOAD, move=keepalive.kept)
+@Hypothesis("reconnecting", When.FULL_LOAD, move=moves.kept_connections)
 def reconnecting(s: Signs) -> Evidence:
     """Every request pays for a connection of its own, which is a large part of the work."""
     if s.connects < NONE_REUSED or s.system is None or s.system < KERNEL_SHARE or not s.at_limit:
@@ -241,7 +232,7 @@ def reconnecting(s: Signs) -> Evidence:
     return seen, phrases.server(s), phrases.generator(s), phrases.drops(s)
 
 
-@Hypothesis("workers asleep", When.FULL_LOAD, move=processes.doubled)
+@Hypothesis("workers asleep", When.FULL_LOAD, move=moves.twice_the_processes)
 def workers_asleep(s: Signs) -> Evidence:
     """All workers are occupied, and mostly wait within a request; the CPUs are idle."""
     places = s.settings.places
@@ -265,7 +256,7 @@ def workers_asleep(s: Signs) -> Evidence:
     return seen, phrases.server(s), phrases.generator(s), phrases.drops(s)
 
 
-@Hypothesis("respawning", move=recycling.without)
+@Hypothesis("respawning", move=moves.without_recycling)
 def respawning(s: Signs) -> Evidence:
     """Workers were replaced in the window, and it was felt."""
     replaced = s.get("server.respawned") or 0.0
@@ -298,7 +289,7 @@ def stalls(s: Signs) -> Evidence:
     )
 
 
-@Hypothesis("I/O wait", move=request_log.without)
+@Hypothesis("I/O wait", move=moves.without_request_log)
 def io_wait(s: Signs) -> Evidence:
     """Tasks waited for a disk while the server had CPU left."""
     waited = s.get("pressure.io_some") or 0.0
@@ -308,7 +299,7 @@ def io_wait(s: Signs) -> Evidence:
     return seen, phrases.server(s), phrases.generator(s)
 
 
-@Hypothesis("memory", move=processes.halved)
+@Hypothesis("memory", move=moves.half_the_processes)
 def memory(s: Signs) -> Evidence:
     """Tasks waited for memory."""
     waited = s.get("pressure.memory_some") or 0.0
@@ -318,7 +309,7 @@ def memory(s: Signs) -> Evidence:
     return seen, phrases.server(s), phrases.generator(s)
 
 
-@Hypothesis("server CPU", When.LAST, move=application.smallest)
+@Hypothesis("server CPU", When.LAST, move=moves.smallest_application)
 def server_cpu(s: Signs) -> Evidence:
     """The server computes with all that it has, and nothing odd is seen: the legal limit."""
     if not s.at_limit or s.used is None or s.cpu is None or s.cores is None:
@@ -330,7 +321,7 @@ def server_cpu(s: Signs) -> Evidence:
     return seen, phrases.generator(s), phrases.drops(s), phrases.switches(s)
 
 
-@Hypothesis("logging", When.BESIDE, move=request_log.without)
+@Hypothesis("logging", When.BESIDE, move=moves.without_request_log)
 def costly_log(s: Signs) -> Evidence:
     """The request log takes CPU: never what limits first, and worth a toggle."""
     logged = s.each("server.logged")

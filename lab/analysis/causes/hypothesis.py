@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from lab.analysis.causes.signs import Signs
-from lab.config.moves.move import Move
+from lab.config.moves import Move
 from lab.model.diagnosis import Cause
 from lab.model.measurement import Window
 from lab.model.plan import Arm, Better

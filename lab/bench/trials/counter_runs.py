@@ -21,7 +21,7 @@ from lab.bench.trials.available import look, unserved
 from lab.bench.trials.plan import arm_of, named
 from lab.bench.workloads import workload
 from lab.config import servers
-from lab.config.moves.move import Move
+from lab.config.moves import Move
 from lab.config.uwsgi import flat, ini
 from lab.errors import ResultsError
 from lab.model.measurement import Run

@@ -18,7 +18,7 @@ from typing import Protocol, cast
 from lab.config.start import StartCommand
 
 
-class Kind(Protocol):
+class FileKind(Protocol):
     """A module of this package."""
 
     CALLED: str
@@ -29,12 +29,12 @@ class Kind(Protocol):
 
 
 @cache
-def kinds() -> tuple[Kind, ...]:
+def kinds() -> tuple[FileKind, ...]:
     """Return all modules of this package."""
     names = sorted(module.name for module in iter_modules(__path__))
-    return tuple(cast(Kind, import_module(f"{__name__}.{name}")) for name in names)
+    return tuple(cast(FileKind, import_module(f"{__name__}.{name}")) for name in names)
 
 
-def of_file(name: str) -> Kind | None:
+def of_file(name: str) -> FileKind | None:
     """Return what reads a file of that name; None where nothing does."""
     return next((kind for kind in kinds() if re.fullmatch(kind.CALLED, name)), None)
