@@ -52,3 +52,10 @@ def filled(text: str) -> str:
 
 NAME = ParsedType(filled)
 """The type of an argument that names a file, a profile, a run or a revision."""
+
+CONTAINER = click.option(
+    "--container/--no-container",
+    default=None,
+    help="Whether it runs under a cgroup limit, as PID 1.  [default: a Dockerfile, or docker/]",
+)
+"""The option that says where a configuration is served, for what reads one."""

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from lab.cli.lint.formats import FORMATS, LocatedFlaw
-from lab.cli.types import NAME, whole_number
+from lab.cli.types import CONTAINER, NAME, whole_number
 from lab.config.configuration import Known
 from lab.config.edits import diff
 from lab.config.reading import find
@@ -68,11 +68,7 @@ def _version(
 @click.option("--format", type=click.Choice(list(FORMATS)), default="text", help="Form of it.")
 @click.option("--connections", type=COUNT, default=64, help="Clients that you expect at once.")
 @click.option("--db-connections", type=COUNT, help="What your database allows.")
-@click.option(
-    "--container/--no-container",
-    default=None,
-    help="Whether it runs under a cgroup limit, as PID 1.  [default: a Dockerfile, or docker/]",
-)
+@CONTAINER
 @click.option(
     "--trusted",
     is_flag=True,

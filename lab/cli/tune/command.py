@@ -16,7 +16,7 @@ from lab.cli.tune.missing import MissingSettings, missing
 from lab.cli.tune.moves import Facts, ground_of
 from lab.cli.tune.options import CONNECTIONS, measuring
 from lab.cli.tune.text import FORMS
-from lab.cli.types import NAME
+from lab.cli.types import CONTAINER, NAME
 from lab.config.configuration import Known
 from lab.config.reading import named, read
 from lab.config.servers import EDITABLE, GROUPS, TRANSLATABLE, check_serves
@@ -42,11 +42,7 @@ from lab.report.edge import say, say_form
 @click.option(
     "--format", "form", type=click.Choice(list(FORMS)), default="text", help="Form of it."
 )
-@click.option(
-    "--container/--no-container",
-    default=None,
-    help="Whether it runs under a cgroup limit, as PID 1.  [default: a Dockerfile, or docker/]",
-)
+@CONTAINER
 @click.option(
     "--trusted",
     is_flag=True,
