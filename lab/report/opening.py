@@ -35,7 +35,7 @@ ENDS = {
     0: "measured",
     1: "a server failed in at least half of its trials",
     3: "measured, but inconclusive: too noisy, too few valid trials, or a limit not decided",
-    99: "regression: regression: a limit of --fail-if is crossed",
+    99: "regression: a limit of --fail-if is crossed",
 }
 """What the exit status of a run means."""
 
@@ -236,38 +236,28 @@ def _ends(ratio: Estimate, may_be: MayBe | None) -> str:
 
 
 def _alike(opening: Opening, title: str) -> Table | None:
-    rows = tuple(
-        (Cell(f"< {below:.0%}"), Cell(_names(those))) for below, those in opening.alike.items()
-    )
+    rows = ((f"< {below:.0%}", _names(those)) for below, those in opening.alike.items())
     return _section(f"No difference in {title}", rows)
 
 
 def _no_effect(conclusion: Conclusion) -> Table | None:
-    rows = tuple(
-        (Cell(_some(no_effect.profiles)), Cell(ended(no_effect.reason)))
-        for no_effect in conclusion.opening.no_effect
-    )
+    effects = conclusion.opening.no_effect
+    rows = ((_some(no_effect.profiles), ended(no_effect.reason)) for no_effect in effects)
     return _section("No effect", rows)
 
 
 def _open(conclusion: Conclusion) -> Table | None:
     """Return the inconclusive steps, and what would decide them."""
-    still_open = conclusion.opening.undecided
-    if not still_open:
-        return None
-    rows = tuple(
-        (Cell(_name(compared_pair, alone=False)), _open_cell(conclusion, compared_pair))
-        for compared_pair in still_open
+    rows = (
+        (_name(compared_pair, alone=False), _open_words(conclusion, compared_pair))
+        for compared_pair in conclusion.opening.undecided
     )
     return _section(f"Inconclusive{_remedy_words(conclusion)}", rows)
 
 
-def _open_cell(conclusion: Conclusion, compared_pair: ComparedPair) -> Cell:
-    judge = compared_pair.by[conclusion.metric]
-    return Cell(
-        f"{METRICS[conclusion.metric].title}: "
-        f"{_ratio_words(judge).removeprefix(f'{Verdict.INCONCLUSIVE}: ')}"
-    )
+def _open_words(conclusion: Conclusion, compared_pair: ComparedPair) -> str:
+    words = _ratio_words(compared_pair.by[conclusion.metric])
+    return f"{METRICS[conclusion.metric].title}: {words.removeprefix(f'{Verdict.INCONCLUSIVE}: ')}"
 
 
 def _remedy_words(conclusion: Conclusion) -> str:
@@ -300,10 +290,7 @@ def uncounted(conclusion: Conclusion) -> Table | None:
             ]
     explained = {name for name, _ in rows}
     rows += [
-        (
-            Cell(_name(compared_pair, alone=False)),
-            Cell("Fewer than two blocks have a valid trial of both."),
-        )
+        (_name(compared_pair, alone=False), "Fewer than two blocks have a valid trial of both.")
         for compared_pair in conclusion.opening.uncounted
         if not explained & {compared_pair.changed, compared_pair.reference}
     ]

@@ -74,8 +74,7 @@ def bands() -> str:
     rows = [(f'"{name}"', str(band), band.reading) for name, band in articles.bands().items()]
     figure = f"its effect, {FIGURE:.0%} less to {FIGURE:.0%} more"
     rows.append(("a printed figure", figure, "it comes from one run, without an interval"))
-    titles = texts(("word", "stands for", "why"))
-    return markdown.render_table(Table("", titles, tuple(tuple(map(Cell, row)) for row in rows)))
+    return markdown.render_table(table("", ("word", "stands for", "why"), rows))
 
 
 def settled(verdicts: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
@@ -94,21 +93,21 @@ def _of(source: str) -> list[ClaimVerdict]:
     return [each for each in verdicts() if each.claim.source == source]
 
 
-def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[Cell, ...]]:
+def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[str, ...]]:
     """Return a row for each outcome that settles a claim; one that says what it takes if none."""
     claim = verdicts[0].claim
     says = (_says(claim), _stated(claim))
     if not (settling := settled(verdicts)):
         row = (*says, f"**{show.came_to(verdicts)}**", _in_code(show.takes(verdicts)))
-        return [tuple(map(Cell, row))]
-    note, rows = claim.note, []
+        return [row]
+    note, rows = claim.note, list[tuple[str, ...]]()
     for _, alike in groupby(show.together(settling), key=lambda entry: entry[0].decision):
         entries = [*alike]
         figures = "; ".join(here for _, _, here in entries if here != UNKNOWN)
         evidence = "; ".join(_evidence(verdict, load) for verdict, load, _ in entries)
         rows.append((*says, _decided(entries[0][0], figures, note), evidence))
         says, note = ("", ""), ""
-    return [tuple(map(Cell, row)) for row in rows]
+    return rows
 
 
 def _stated(claim: Claim) -> str:

@@ -77,8 +77,8 @@ def draw(result: Result) -> Picture:
     if axes is not None:
         axes.set_xticks(ticks := range(0, int(end) + 1, 4), list(map(str, ticks)))
         axes.set_xlabel("seconds")
-    head(canvas, "Effect of each fault on clients", entries, columns=1)
-    foot(canvas, notes)
+    layout.head(canvas, "Effect of each fault on clients", entries, columns=1)
+    layout.foot(canvas, notes)
     return Picture("Effect of each fault on clients", _describe(result, notes), canvas, notes)
 
 
@@ -160,10 +160,10 @@ def _end(outcome: Outcome) -> float:
 def _key() -> list[Artist]:
     """Explain the marks."""
     return [
-        mark("slowest correct reply per quarter of a second, log scale", **MARKS["right"]),
-        mark("some lost or wrong", linestyle="none", **MARKS["bad"]),
-        mark("turned away", linestyle="none", **MARKS["away"]),
-        mark("the fault", **MARKS["planted"]),
+        layout.mark("slowest correct reply per quarter of a second, log scale", **MARKS["right"]),
+        layout.mark("some lost or wrong", linestyle="none", **MARKS["bad"]),
+        layout.mark("turned away", linestyle="none", **MARKS["away"]),
+        layout.mark("the fault", **MARKS["planted"]),
     ]
 
 

@@ -244,7 +244,7 @@ def _key(rows: Sequence[_Row], conclusion: Conclusion, name: str) -> list[Artist
             layout.mark(f"all steps, against {conclusion.baseline}", color=layout.MUTED, **dot)
         )
     failed = "too noisy here: " if name in conclusion.noisy else ""
-    entries.append(area(f"{failed}within the noise", LIGHT["band"]))
+    entries.append(layout.area(f"{failed}within the noise", LIGHT["band"]))
     if any(row.step_differs or row.baseline_differs for row in rows):
         entries.append(layout.mark(ANOTHER, color=layout.MUTED, **_dot(OTHER, filled=True)))
     for side, words in (
@@ -267,9 +267,9 @@ def _describe(conclusion: Conclusion, name: str, notes: Sequence[str]) -> str:
             to, another = "", step.other_than_before
             if not step.step:
                 to, another = f" (to {conclusion.baseline})", step.other_than_baseline
-            aside = f", {ANOTHER}" if another else ""
+            beside = f", {ANOTHER}" if another else ""
             parts.append(
-                f"{step.profile}{to} {bounded(comparison)} {comparison.verdict_text}{aside}"
+                f"{step.profile}{to} {bounded(comparison)} {comparison.verdict_text}{beside}"
             )
     what = (
         f"{METRICS[name].title} of each profile against the one that it is a step from, with "

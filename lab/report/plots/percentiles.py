@@ -81,10 +81,10 @@ def draw(conclusion: Conclusion) -> Picture | None:
     if not lines:
         return None
     names = [line.profile if line.counts else f"{line.profile} (invalid)" for line in lines]
-    entries = [mark(name, **_style(number)) for number, name in enumerate(names)]
-    bottom = BELOW + foot_height(notes)
-    canvas = paper(head_height(entries) + HEIGHT + bottom)
-    axes = panel(canvas, LEFT, bottom, ACROSS, HEIGHT)
+    entries = [layout.mark(name, **_style(number)) for number, name in enumerate(names)]
+    bottom = BELOW + layout.foot_height(notes)
+    canvas = layout.paper(layout.head_height(entries) + HEIGHT + bottom)
+    axes = layout.panel(canvas, LEFT, bottom, ACROSS, HEIGHT)
     axes.set_xscale("log")
     axes.set_yscale("log")
     right = max(_line(axes, curve, number) for number, curve in enumerate(lines))

@@ -206,10 +206,10 @@ def _key(sweep: SweepConclusion, read: dict[str, Lines]) -> list[Artist]:
     shown = [e for lines in read.values() for line in lines.values() for e in line if e]
     dot: dict[str, Any] = {"color": layout.MUTED, "linestyle": "none"}
     if any(sweep_value.least for sweep_value in shown):
-        entries.append(mark("at least: load generator saturated", **dot, **LEAST))
+        entries.append(layout.mark("at least: load generator saturated", **dot, **LEAST))
     if not all(sweep_value.counts for sweep_value in shown):
-        entries.append(mark("invalid", **dot, **WITHHELD))
-    entries.append(mark("a trial; large: their median", **dot, marker=".", markersize=3))
+        entries.append(layout.mark("invalid", **dot, **WITHHELD))
+    entries.append(layout.mark("a trial; large: their median", **dot, marker=".", markersize=3))
     if sweep.noisy:
         entries.append(layout.area("noise check not passed", LIGHT["band"]))
     return entries
