@@ -7,7 +7,8 @@ The defaults are those of a server that is known by its command alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,32 +18,10 @@ from lab.config.files import LARGEST
 from lab.config.interface import ASGI, WSGI
 from lab.config.meaning import Settings
 from lab.config.steps import Step
-from lab.config.vocabulary.senses import Spelling
-from lab.config.vocabulary.service import SenseSetting, Service
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning, is_writable, plain
-from lab.config.vocabulary.translation import Note, Translation, Words, translate
+from lab.config.vocabulary.translation import Translator
 from lab.model.profile import Profile
 from lab.model.workload import Transport, Wire
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """A translation, as it is written for one server."""
-
-    text: str
-    """The configuration file."""
-
-    command: str
-    """Starts the server."""
-
-    environment: str = ""
-    """The file of environment variables beside it; empty: none is needed."""
-
-    script: str = ""
-    """
-    A script for sh that prints words with a NUL behind each word: NAME=VALUE of the environment,
-    an empty word, and the command. Empty: a file has the configuration.
-    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +70,6 @@ class Server:
 
     output: str = ""
     """Name of the file that a translation for it is; empty: `lab` cannot translate to it."""
-
-    words: Words = field(default_factory=Words)
-    """How its options are written."""
 
     interfaces: tuple[str, ...] = (WSGI, ASGI)
     """The interfaces by which it calls an application."""
@@ -238,44 +214,11 @@ class Server:
         """Return whether a word before its command is a variable that sets one of its options."""
         return False
 
-    def check_certain(self, config: Config) -> None:
-        """
-        Refuse a configuration of which it is not certain what it starts.
-
-        Raises:
-            ProfileError: It is one.
-        """
-
-    def around(self, config: Config) -> list[Note]:
-        """Return what stands around its command in a file, and is no part of the configuration."""
-        return []
-
-    def service(self, config: Config) -> Service:
-        """Return what a configuration asks for, in meanings that servers share."""
-        raise NotImplementedError
-
-    def translation(self, service: Service) -> Translation:
-        """Return what *service* becomes for this server."""
-        return translate(service, self.program, self.write_meaning, self.write_defaults, self.words)
-
-    def write_meaning(
-        self, translation: Translation, meaning: SenseSetting, column: Spelling
-    ) -> bool:
-        """Write a meaning that takes more than one line; return whether that was done."""
-        return False
-
-    def write_defaults(self, translation: Translation) -> None:
-        """Write what the configuration leaves to defaults that differ for this server."""
-
-    def write(self, translation: Translation, name: str) -> Files:
-        """
-        Return a translation in the language of this server.
-
-        Args:
-            translation: What is written.
-            name: The file, as a shell reads its name.
-        """
-        raise NotImplementedError
+    @property
+    def translator(self) -> Translator:
+        """Its `TRANSLATOR`, imported at the first use: only a translation needs it."""
+        translator: Translator = import_module(f"lab.config.{self.program}.translator").TRANSLATOR
+        return translator
 
     def takes(self, key: str) -> bool:
         """Return whether the server has an option for a meaning, or for what it alone can set."""

@@ -13,10 +13,8 @@ SERVER = '''
 """A server that exists for this test alone."""
 
 from lab.config.configuration import Config
-from lab.config.server import Files, Server
+from lab.config.server import Server
 from lab.config.spot import Setting
-from lab.config.vocabulary import values
-from lab.config.vocabulary.service import Service, collected, sorted_out, with_defaults
 from lab.config.words import arguments, command_of
 
 
@@ -31,21 +29,32 @@ class Moonserve(Server):
         top = command.program.spot
         return Config(self.name, path, tuple(settings), {path: text}, known, top=top)
 
-    def service(self, config):
-        said, rest = collected(self.program, config.settings, str, values.of_shell, bool)
-        gone, unknown = sorted_out(self.program, rest)
-        said = with_defaults(self.program, said, self.name)
-        return Service(self.program, None, (), said, gone, unknown, ())
-
-    def write(self, translation, name):
-        words = [f"--{line.option} {line.value}" for line in translation.lines]
-        return Files(" ".join(["moonserve", *words, ""]), f"sh {name}")
-
 
 MOONSERVE = Moonserve(
     program="moonserve", name="Moonserve", file="moonserve", output="moonserve.sh"
 )
 '''
+
+TRANSLATOR = """
+from lab.config.vocabulary import values
+from lab.config.vocabulary.service import Service, collected, sorted_out, with_defaults
+from lab.config.vocabulary.translation import Files, Translator
+
+
+def service(config):
+    said, rest = collected("moonserve", config.settings, str, values.of_shell, bool)
+    gone, unknown = sorted_out("moonserve", rest)
+    said = with_defaults("moonserve", said, "Moonserve")
+    return Service("moonserve", None, (), said, gone, unknown, ())
+
+
+def write(translation, name):
+    words = [f"--{line.option} {line.value}" for line in translation.lines]
+    return Files(" ".join(["moonserve", *words, ""]), f"sh {name}")
+
+
+TRANSLATOR = Translator("moonserve", service, write)
+"""
 
 VOCABULARY = """
 [senses]
@@ -75,6 +84,7 @@ def lab(tmp_path_factory):
     added.mkdir()
     (added / "__init__.py").touch()
     (added / "server.py").write_text(SERVER)
+    (added / "translator.py").write_text(TRANSLATOR)
     (added / "vocabulary.toml").write_text(VOCABULARY)
     registry = tree / "lab" / "config" / "servers.py"
     text = registry.read_text()

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lab.cli.migrate.migration import Migration, migrated
-from lab.config.granian.translator import CPUS
+from lab.config.granian.script import CPUS
 from lab.config.vocabulary.values import Cpus, Expression, Variable
 from lab.errors import LabError
 

@@ -112,11 +112,11 @@ def _explained(danger: Flaw, said: str) -> bool:
 def _start(name: str, folder: Path, found: Tried) -> None:
     """Start a result as it can be started here, and ask it once."""
     config = read(name, {})
-    service = here(servers.of_config(config).service(config), folder)
+    service = here(servers.of_config(config).translator.service(config), folder)
     writer = TRANSLATABLE[found.to]
-    made = writer.translation(service)
+    made = writer.translator.translation(service)
     stub(service, folder)
-    files = writer.write(made, writer.output)
+    files = writer.translator.write(made, writer.output)
     (folder / writer.output).write_text(files.text)
     if files.environment:
         (folder / f"{writer.output.removesuffix('.sh')}.env").write_text(files.environment)

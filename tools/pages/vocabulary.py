@@ -151,7 +151,7 @@ def _options(feature: Gone, program: str) -> str:
 
 def _option(name: str, program: str) -> str:
     """Return an option as a configuration of its server has it."""
-    return _code(TRANSLATABLE[program].words.form.partition("{}")[0] + name)
+    return _code(TRANSLATABLE[program].translator.words.form.partition("{}")[0] + name)
 
 
 def _code(text: str) -> str:

@@ -41,7 +41,7 @@ class Migration:
     """The command that starts it."""
     nginx: tuple[str, ...]
     script: str = ""
-    """Prints the words of the new command; see `lab.config.server.Files`."""
+    """Prints the words of the new command; see `Files`."""
 
     @property
     def lists(self) -> Mapping[str, tuple[Note, ...]]:
@@ -124,11 +124,11 @@ def migrated(
     if chdir is not None:
         settings = (_moved(setting, chdir) for setting in settings)
     config = replace(config, settings=tuple(settings))
-    made = after.translation(before.service(config))
+    made = after.translator.translation(before.translator.service(config))
     made.lost += around(name, config)
     check_serves(name, made.service, to)
     file = file or after.output
-    files = after.write(made, shell_file(file))
+    files = after.translator.write(made, shell_file(file))
     return Migration(
         made,
         before.name,

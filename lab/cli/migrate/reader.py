@@ -49,7 +49,7 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Con
         if not config.start.alone:
             problem = "its line has more than one command: give the command of the server in quotes"
             raise ProfileError(name, problem)
-    servers.of_config(config).check_certain(config)
+    servers.of_config(config).translator.check_certain(config)
     return config
 
 
@@ -96,7 +96,7 @@ def around(name: str, config: Config) -> list[Note]:
     """
     server = servers.of_config(config)
     if config.start is None and not is_command(name):
-        return server.around(config)
+        return server.translator.around(config)
     text = config.start.text if config.start else name
     words = words_of(_in_a_line(text), STDIN)
     before = itertools.takewhile(lambda word: PurePath(word.value).name != server.program, words)

@@ -184,7 +184,7 @@ def numbers(values: Values) -> Values:
 def ground_of(name: str, config: Config, cpus: int, file: Config | None = None) -> Ground:
     """Return a configuration as moves go out from it; see `Ground`."""
     server = servers.of_config(config)
-    return Ground(name, server, config, server.service(config), cpus, file)
+    return Ground(name, server, config, server.translator.service(config), cpus, file)
 
 
 def moves(

@@ -7,11 +7,22 @@ from collections.abc import Iterator
 
 from lab.config.configuration import Config
 from lab.config.granian.command import PROGRAM, VARIABLE
-from lab.config.granian.translator import CPUS
 from lab.config.vocabulary.service import one_line
 from lab.config.vocabulary.translation import AROUND, Note
-from lab.config.words import command_of
+from lab.config.words import command_of, is_script
 from lab.errors import ProfileError
+
+CPUS = """\
+# CPUs that may be used, as a container's limit bounds them
+CPUS=$(nproc)
+read -r quota period 2> /dev/null < /sys/fs/cgroup/cpu.max || quota=max
+case $quota/$period in
+    0* | */0* | */ | *[!0123456789/]*) ;;
+    *) if [ "$((quota / period))" -lt "$CPUS" ]; then CPUS=$((quota / period)); fi ;;
+esac
+if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
+
+"""
 
 CONDITION = "this condition is not read: decide it where the new server is started"
 
@@ -33,13 +44,16 @@ _GUARDS = re.compile(
 """What a translation writes before it computes."""
 
 
-def check_certain(config: Config, text: str) -> None:
+def check_certain(config: Config) -> None:
     """
     Refuse a script whose command is one of several, or with an option under a condition.
 
     Raises:
         ProfileError: It is one.
     """
+    text = config.texts[config.file]
+    if not is_script(text):
+        return
     command = command_of(text, config.file, PROGRAM)
     lines = text.split("\n")
     starts = [line for line in lines if re.match(rf"\s*(exec\s+)?(\S*/)?{PROGRAM}\s", line)]
@@ -65,9 +79,10 @@ def _conditional(lines: list[str]) -> Iterator[int]:
         depth = max(0, depth + begins - len(_ENDS.findall(stripped)))
 
 
-def beside_command(config: Config, text: str) -> list[Note]:
+def beside_command(config: Config) -> list[Note]:
     """Return the lines of a script that are not carried over, each once."""
-    command = command_of(text, config.file, PROGRAM)
+    text = config.texts[config.file]
+    command = command_of(text, config.file, PROGRAM) if is_script(text) else None
     if command is None:
         return []
     lines = text.split("\n")

@@ -11,7 +11,7 @@ from typing import ClassVar
 from lab.config.change import Steps, new_option
 from lab.config.command_edit import edited
 from lab.config.configuration import Config, Known
-from lab.config.granian import script, steps, translator
+from lab.config.granian import steps
 from lab.config.granian.command import (
     GRAMMAR,
     PROGRAM,
@@ -24,11 +24,8 @@ from lab.config.granian.command import (
     takes_no_value,
 )
 from lab.config.interface import WSGI
-from lab.config.server import Files, Server
-from lab.config.vocabulary.senses import Spelling
-from lab.config.vocabulary.service import SenseSetting, Service
+from lab.config.server import Server
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
-from lab.config.vocabulary.translation import Note, Translation
 from lab.config.words import is_script
 from lab.errors import ProfileError
 from lab.model.profile import Profile
@@ -84,35 +81,6 @@ class Granian(Server):
         """Return whether a word before its command is one of its variables, with a value."""
         return VARIABLE.match(word) is not None
 
-    def check_certain(self, config: Config) -> None:
-        """Refuse a script whose command is one of several, or with an option under a condition."""
-        text = config.texts[config.file]
-        if is_script(text):
-            script.check_certain(config, text)
-
-    def around(self, config: Config) -> list[Note]:
-        """Return the lines of a script that are not carried over, each line once."""
-        text = config.texts[config.file]
-        return script.beside_command(config, text) if is_script(text) else []
-
-    def service(self, config: Config) -> Service:
-        """Return what a command asks for."""
-        return translator.service_of(config)
-
-    def write_meaning(
-        self, translation: Translation, meaning: SenseSetting, column: Spelling
-    ) -> bool:
-        """Write a meaning that takes more than one word of its command."""
-        return translator.special(translation, meaning, column)
-
-    def write_defaults(self, translation: Translation) -> None:
-        """Write where it listens: at one address, by HTTP."""
-        translator.added(translation)
-
-    def write(self, translation: Translation, name: str) -> Files:
-        """Return a script for sh, and the file of its variables."""
-        return translator.files(translation, name)
-
     def candidates(self, config: Config) -> Pairs:
         """Return the changes of its runtime that are tried."""
         return steps.candidates(config)
@@ -135,6 +103,5 @@ GRANIAN = Granian(
     largest=1 << 16,
     edits_command=True,
     output="granian.sh",
-    words=translator.WORDS,
     tunable=steps.TUNABLE,
 )

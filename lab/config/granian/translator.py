@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from lab.config.configuration import Config
 from lab.config.granian.command import PROGRAM, interface_of, target
+from lab.config.granian.script import CPUS, beside_command, check_certain
 from lab.config.interface import WSGI
-from lab.config.server import Files
 from lab.config.spot import Setting
 from lab.config.vocabulary import environment, values
 from lab.config.vocabulary.quoting import (
@@ -36,7 +36,7 @@ from lab.config.vocabulary.service import (
     without,
     written,
 )
-from lab.config.vocabulary.translation import Note, Translation, Words
+from lab.config.vocabulary.translation import Files, Note, Translation, Translator, Words
 from lab.config.vocabulary.values import Expression
 
 
@@ -61,18 +61,6 @@ WORDS = Words(
 )
 HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
 OFF = frozenset({"false", "0", "no", "off", "f", "n"})
-
-CPUS = """\
-# CPUs that may be used, as a container's limit bounds them
-CPUS=$(nproc)
-read -r quota period 2> /dev/null < /sys/fs/cgroup/cpu.max || quota=max
-case $quota/$period in
-    0* | */0* | */ | *[!0123456789/]*) ;;
-    *) if [ "$((quota / period))" -lt "$CPUS" ]; then CPUS=$((quota / period)); fi ;;
-esac
-if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
-
-"""
 
 
 def service_of(config: Config) -> Service:
@@ -276,3 +264,8 @@ def _assigned(made: Translation) -> Iterator[tuple[str, Expression]]:
     for value in expressions:
         name, _, text = str(value.parts[0]).partition("=")
         yield name, Expression((text, *value.parts[1:]))
+
+
+TRANSLATOR = Translator(
+    PROGRAM, service_of, files, added, special, WORDS, check_certain, beside_command
+)

@@ -10,19 +10,16 @@ from typing import ClassVar
 from lab.config import command_edit
 from lab.config.change import Steps, new_option
 from lab.config.configuration import Config, Known
-from lab.config.gunicorn import edit, steps, translator, writer
+from lab.config.gunicorn import edit, steps
 from lab.config.gunicorn.command import GRAMMAR, is_command, read_command, setting_of
 from lab.config.gunicorn.private import BIND, PROGRAM, asked_over, moved, own, stepped
 from lab.config.gunicorn.reader import LARGEST, assignments, carried, literal, read, takes_no_value
 from lab.config.interface import ASGI, of_worker_class
 from lab.config.meaning import ComputedValue, Settings
-from lab.config.server import Files, Server
+from lab.config.server import Server
 from lab.config.spot import Setting, Spot
 from lab.config.steps import Step
-from lab.config.vocabulary.senses import Spelling
-from lab.config.vocabulary.service import SenseSetting, Service
 from lab.config.vocabulary.steps_for_meaning import StepsOfMeaning
-from lab.config.vocabulary.translation import Translation
 from lab.errors import ProfileError
 from lab.model.profile import Profile
 from lab.model.workload import Transport, Wire
@@ -130,24 +127,6 @@ class Gunicorn(Server):
             return f"has no threads to vary: its worker class, {worker}, serves by a loop"
         return None
 
-    def service(self, config: Config) -> Service:
-        """Return what a configuration asks for."""
-        return translator.service_of(config)
-
-    def write_meaning(
-        self, translation: Translation, meaning: SenseSetting, column: Spelling
-    ) -> bool:
-        """Write a meaning that takes more than one setting."""
-        return translator.special(translation, meaning, column)
-
-    def write_defaults(self, translation: Translation) -> None:
-        """Write where it listens, and that no request is ended where none was ended."""
-        translator.added(translation)
-
-    def write(self, translation: Translation, name: str) -> Files:
-        """Return a gunicorn.conf.py."""
-        return writer.files(translation, name)
-
     def _worker_class(self, profile: Profile) -> str:
         """Return the class of workers; empty where it is computed, or set under a condition."""
         name = self._options(profile).get("worker_class", "sync")
@@ -196,6 +175,5 @@ GUNICORN = Gunicorn(
     largest=LARGEST,
     edits_command=True,
     output=FILE,
-    words=writer.WORDS,
     speaks_uwsgi=True,
 )

@@ -11,7 +11,7 @@ from lab.config.configuration import Config
 from lab.config.gunicorn.certainty import HELD, uncertain
 from lab.config.gunicorn.command import PROGRAM
 from lab.config.gunicorn.reader import carried
-from lab.config.gunicorn.writer import bind_of, spoken
+from lab.config.gunicorn.writer import WORDS, bind_of, files, spoken
 from lab.config.interface import ASGI, WSGI, of_worker_class
 from lab.config.spot import Setting
 from lab.config.vocabulary import values
@@ -32,7 +32,7 @@ from lab.config.vocabulary.service import (
     without,
     written,
 )
-from lab.config.vocabulary.translation import Note, OptionLine, Translation
+from lab.config.vocabulary.translation import Note, OptionLine, Translation, Translator
 from lab.config.vocabulary.values import Expression, Variable
 
 COMPUTED = "it is computed, and is not run here: write its value"
@@ -394,3 +394,6 @@ def _no_limit(made: Translation) -> None:
         OptionLine("timeout", Expression.of("0"), "no request was ended", says, number=True)
     )
     made.changed.append(Note("no request was ended", f"timeout 0: {says}"))
+
+
+TRANSLATOR = Translator(PROGRAM, service_of, files, added, special, WORDS)

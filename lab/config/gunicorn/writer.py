@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lab.config.server import Files
 from lab.config.vocabulary.addresses import host_and_port, refused_as_bind
 from lab.config.vocabulary.quoting import as_python, python_comment, refused_by_python
 from lab.config.vocabulary.senses import by_option
 from lab.config.vocabulary.service import Address
-from lab.config.vocabulary.translation import OptionLine, Translation, Words
+from lab.config.vocabulary.translation import Files, OptionLine, Translation, Words
 from lab.config.vocabulary.values import Expression
 
 WORDS = Words(

@@ -13,19 +13,16 @@ from lab.config.change import Steps
 from lab.config.configuration import Config, Known
 from lab.config.interface import WSGI
 from lab.config.meaning import Settings
-from lab.config.server import Files, Server
+from lab.config.server import Server
 from lab.config.spot import Setting, Spot
 from lab.config.steps import Drop, Put, Rename, Step
-from lab.config.uwsgi import OFF, application, keeps_connections, reader, steps, translator
+from lab.config.uwsgi import OFF, application, keeps_connections, reader, steps
 from lab.config.uwsgi.command import read_command
 from lab.config.uwsgi.edit import edited
 from lab.config.uwsgi.formats import FORMS
 from lab.config.uwsgi.private import asked_over
 from lab.config.uwsgi.table import uwsgi_options
-from lab.config.vocabulary.senses import Spelling
-from lab.config.vocabulary.service import SenseSetting, Service
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
-from lab.config.vocabulary.translation import Translation
 from lab.model.digest import digest_of
 from lab.model.profile import Profile
 from lab.model.workload import Transport, Wire
@@ -147,24 +144,6 @@ class Uwsgi(Server):
         """Return the words of its command with the number at their end, where it wins."""
         more = ("--enable-threads",) if quantity == "threads" else ()
         return (*_named(words), self.spelt(quantity)[0], str(number), *more)
-
-    def service(self, config: Config) -> Service:
-        """Return what a configuration asks for."""
-        return translator.service_of(config)
-
-    def write_meaning(
-        self, translation: Translation, meaning: SenseSetting, column: Spelling
-    ) -> bool:
-        """Write a meaning that takes more than one line of an ini."""
-        return translator.special(translation, meaning, column)
-
-    def write_defaults(self, translation: Translation) -> None:
-        """Write what is the default of other servers, such as a master and room for headers."""
-        translator.added(translation)
-
-    def write(self, translation: Translation, name: str) -> Files:
-        """Return an ini."""
-        return translator.files(translation, name)
 
     def candidates(self, config: Config) -> Pairs:
         """Return the changes of its router, its log and its lock that are tried."""

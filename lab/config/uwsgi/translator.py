@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from lab.config.configuration import Config
-from lab.config.server import Files
 from lab.config.spot import Setting
 from lab.config.uwsgi import APPLICATION, OFF
 from lab.config.uwsgi.mounts import FILES, mounted, served
@@ -30,7 +29,7 @@ from lab.config.vocabulary.service import (
     with_defaults,
     written,
 )
-from lab.config.vocabulary.translation import Note, OptionLine, Translation
+from lab.config.vocabulary.translation import Files, Note, OptionLine, Translation, Translator
 from lab.config.vocabulary.values import Cpus, Expression, Variable
 
 PROGRAM = "uwsgi"
@@ -381,3 +380,6 @@ def _listen(address: Address) -> list[str]:
         files = "".join(f",{each}" for each in address.tls)
         return ini_lines("https-socket", Expression((*where, files)))
     return ini_lines(option, Expression(where))
+
+
+TRANSLATOR = Translator(PROGRAM, service_of, files, added, special)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from lab.config.configuration import Config
 from lab.config.vocabulary import environment
 from lab.config.vocabulary.addresses import GLOB, refused_as_uwsgi
 from lab.config.vocabulary.quoting import NUL, refused_by_ini
@@ -137,49 +138,78 @@ class Translation:
         )
 
 
-Special = Callable[[Translation, SenseSetting, Spelling], bool]
-"""Writes a sense that needs more than a line; returns whether it did."""
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A translation, as it is written for one server."""
 
+    text: str
+    """The configuration file."""
 
-def translate(
-    service: Service,
-    to: str,
-    special: Special,
-    added: Callable[[Translation], None],
-    words: Words,
-) -> Translation:
+    command: str
+    """Starts the server."""
+
+    environment: str = ""
+    """The file of environment variables beside it; empty: none is needed."""
+
+    script: str = ""
     """
-    Return what *service* is for another server.
-
-    Args:
-        service: What is asked for.
-        to: Program of the other server.
-        special: Writes the senses that are more than a line there.
-        added: Writes what nothing was said of, and what holds there otherwise without a word.
-        words: How its options are written.
+    A script for sh that prints words with a NUL behind each word: NAME=VALUE of the environment,
+    an empty word, and the command. Empty: a file has the configuration.
     """
-    lost: dict[Note, None] = {}
-    made = Translation(_writable(service, words, lost), to, words, lost=list(lost))
-    for key in senses():
-        sense_setting = made.service.senses.get(key)
-        column = sense_setting.sense.columns.get(to) if sense_setting else None
-        if column is not None and not service.is_wsgi:
-            column = replace(column, **column.asgi)
-        if (
-            sense_setting is not None
-            and column is not None
-            and not special(made, sense_setting, column)
-        ):
-            _carry(made, sense_setting, column)
-    added(made)
-    for was, known in service.gone:
-        instead = known.instead if service.is_wsgi else known.asgi or known.instead
-        made.lost.append(Note(was, instead))
-    made.same += [Note(was, "left out: it has no effect") for was in service.idle]
-    made.lost += [Note(was, UNKNOWN) for was in service.unknown]
-    made.lost += [Note(was, instead) for was, instead in service.extra]
-    made.hidden += _differences(service, to)
-    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Translator:
+    """How configurations of one server are translated into meanings, and meanings into them."""
+
+    program: str
+
+    service: Callable[[Config], Service]
+    """Returns what a configuration asks for, in meanings that servers share."""
+
+    write: Callable[[Translation, str], Files]
+    """Returns a translation in the server's language; the text is the file's name in a shell."""
+
+    write_defaults: Callable[[Translation], None] = lambda _made: None
+    """Writes what a configuration leaves to defaults that differ for this server."""
+
+    write_meaning: Callable[[Translation, SenseSetting, Spelling], bool] = lambda *_: False
+    """Writes a meaning that takes more than one line; returns whether it did."""
+
+    words: Words = field(default_factory=Words)
+    """How the server's options are written."""
+
+    check_certain: Callable[[Config], None] = lambda _config: None
+    """Raises ProfileError if it is not certain what a configuration starts."""
+
+    around: Callable[[Config], list[Note]] = lambda _config: []
+    """Returns what stands around the command in a file, and is no part of the configuration."""
+
+    def translation(self, service: Service) -> Translation:
+        """Return what *service* becomes for this server."""
+        lost: dict[Note, None] = {}
+        kept = _writable(service, self.words, lost)
+        made = Translation(kept, self.program, self.words, lost=list(lost))
+        for key in senses():
+            sense_setting = made.service.senses.get(key)
+            column = sense_setting.sense.columns.get(self.program) if sense_setting else None
+            if column is not None and not service.is_wsgi:
+                column = replace(column, **column.asgi)
+            if (
+                sense_setting is not None
+                and column is not None
+                and not self.write_meaning(made, sense_setting, column)
+            ):
+                _carry(made, sense_setting, column)
+        self.write_defaults(made)
+        for was, known in service.gone:
+            instead = known.instead if service.is_wsgi else known.asgi or known.instead
+            made.lost.append(Note(was, instead))
+        made.same += [Note(was, "left out: it has no effect") for was in service.idle]
+        made.lost += [Note(was, UNKNOWN) for was in service.unknown]
+        made.lost += [Note(was, instead) for was, instead in service.extra]
+        made.hidden += _differences(service, self.program)
+        return made
 
 
 def _differences(service: Service, to: str) -> Iterator[Note]:
