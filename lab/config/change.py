@@ -15,12 +15,9 @@ from pathlib import Path
 from lab.config.configuration import Config, Known
 from lab.config.edits import Edit, applied
 from lab.config.spot import Setting, Spot
-from lab.config.steps import Drop, Put, Rename, Step
+from lab.config.steps import Drop, Put, Rename, Step, Steps
 from lab.errors import ProfileError
 from lab.model.wording import in_a_line
-
-Steps = Sequence[tuple[Step, Sequence[str]]]
-"""Each with the comment lines for above the line that it changes."""
 
 Values = dict[str, list[object]]
 """Option, by one name for all spellings -> its values, as its server takes them."""
@@ -90,16 +87,6 @@ def overrides(setting: Setting) -> str:
     if not spot.column:
         return f"overrides the environment's {setting.option}"
     return f"overrides {in_a_line(spot.file.name)}:{spot.line}"
-
-
-def new_option(step: Step) -> str | None:
-    """Return the option that a step writes; None where it takes one out."""
-    match step:
-        case Put(option, _):
-            return option
-        case Rename(_, to):
-            return to
-    return None
 
 
 def rewritten(config: Config, lines: Mapping[int, Iterable[str]]) -> list[Edit]:

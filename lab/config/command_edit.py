@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.config import change
-from lab.config.change import Editing, Steps, Values, Ways, by_hand, line_end, rewritten
+from lab.config.change import Editing, Values, Ways, by_hand, line_end, rewritten
 from lab.config.configuration import Config, Known
 from lab.config.edits import Edit
 from lab.config.spot import Setting, Spot
-from lab.config.steps import Drop, Put, Rename, Step
-from lab.config.words import Argument, command_of
+from lab.config.steps import Drop, Put, Rename, Step, Steps
+from lab.config.words import OFF, Argument, command_of
 
-OFF = frozenset({"false", "0", "no", "off", "f", "n"})
 TARGET = "TARGET"
 """What the words that belong to no option are called among the values."""
 

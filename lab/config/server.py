@@ -10,18 +10,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from lab.config.change import Steps
 from lab.config.configuration import Config, Known
 from lab.config.files import LARGEST
 from lab.config.interface import ASGI, WSGI
 from lab.config.meaning import Settings
-from lab.config.steps import Step
+from lab.config.steps import Step, Steps
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning, is_writable, plain
-from lab.config.vocabulary.translation import Translator
-from lab.model.profile import Profile
-from lab.model.workload import Transport, Wire
+
+if TYPE_CHECKING:  # what reads a configuration needs none of them
+    from lab.config.vocabulary.translation import Translator
+    from lab.model.profile import Profile
+    from lab.model.workload import Transport, Wire
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,20 +13,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
-from lab.config.change import Steps
 from lab.config.configuration import Config
 from lab.config.granian.server import GRANIAN
 from lab.config.gunicorn.server import GUNICORN
 from lab.config.interface import ASGI, UNKNOWN, WSGI
 from lab.config.meaning import Settings
 from lab.config.server import Server
+from lab.config.steps import Steps
 from lab.config.uwsgi.server import UWSGI
-from lab.config.vocabulary.service import Service
 from lab.config.vocabulary.steps_for_meaning import GROUPS as OF_EVERY_SERVER
 from lab.errors import UsageError
-from lab.model.profile import Profile
 from lab.model.wording import in_a_line
+
+if TYPE_CHECKING:  # what reads a configuration needs neither
+    from lab.config.vocabulary.service import Service
+    from lab.model.profile import Profile
 
 COMMANDS = Path(__file__).with_name("commands.toml")
 """The servers that are known by their command alone."""

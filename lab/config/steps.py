@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -44,3 +45,16 @@ class Drop:
 
 
 Step = Put | Rename | Drop
+
+Steps = Sequence[tuple[Step, Sequence[str]]]
+"""Each with the comment lines for above the line that it changes."""
+
+
+def new_option(step: Step) -> str | None:
+    """Return the option that a step writes; None where it takes one out."""
+    match step:
+        case Put(option, _):
+            return option
+        case Rename(_, to):
+            return to
+    return None

@@ -12,6 +12,9 @@ from lab.config.files import LINES, WORDS, UnreadableError, check_nesting
 from lab.config.spot import Setting, Spot
 from lab.errors import ProfileError
 
+OFF = frozenset({"false", "0", "no", "off", "f", "n"})
+"""What the options of a command take for no, as click does."""
+
 _WORD = re.compile(r"""(?:\\[^\n]|[^\s"'\\]|"(?:\\.|[^"\\])*"|'[^']*')+""")
 """A word of a shell's, quotes included. A backslash at a line's end separates, as a blank does."""
 

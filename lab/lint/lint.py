@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -242,7 +241,7 @@ def _write(path: Path, text: str, named: Sequence[Path]) -> None:
         raise ProfileError(
             target, "is not fixed, because it lies outside of this folder: name it so"
         )
-    new = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    new = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     try:
         was = target.stat()
         try:

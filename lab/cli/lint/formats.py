@@ -7,7 +7,6 @@ docs.oasis-open.org/sarif/sarif/v2.1.0, and docs.github.com, "SARIF support for 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections import Counter
@@ -218,6 +217,8 @@ def fingerprints(located: Sequence[LocatedFlaw]) -> Iterator[tuple[LocatedFlaw, 
 
     It is made of the file, the rule and the line; the second of two that are alike is counted.
     """
+    import hashlib  # noqa: PLC0415 - it loads OpenSSL, and text output needs none
+
     seen: Counter[tuple[str, str, str]] = Counter()
     for result in located:
         key = (result.file, result.flaw.code, result.source.strip())

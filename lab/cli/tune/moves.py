@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 
 from lab.cli.tune.climb import Contender, Values
 from lab.config import servers
-from lab.config.change import Steps
 from lab.config.configuration import Config
 from lab.config.server import Server
-from lab.config.steps import Step
+from lab.config.steps import Step, Steps
 from lab.config.vocabulary.senses import senses
 from lab.config.vocabulary.service import Service
 from lab.config.vocabulary.steps_for_meaning import NO

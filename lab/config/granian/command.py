@@ -9,11 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lab.config.command_edit import OFF, Grammar
 from lab.config.configuration import Config, Known
 from lab.config.interface import of_granian
 from lab.config.spot import Setting
-from lab.config.words import Argument, arguments, command_of
+from lab.config.words import OFF, Argument, arguments, command_of
 from lab.errors import ProfileError
 
 CARRIED = Path(__file__).with_name("options.json")
@@ -131,13 +130,3 @@ def _options(words: Iterable[Setting]) -> Iterator[Setting]:
         if isinstance(argument, Argument):
             name = argument.name.removeprefix("--")
             yield Setting(name, argument.value, argument.word.spot, argument.raw)
-
-
-GRAMMAR = Grammar(
-    read,
-    option_of,
-    spelt,
-    is_flag,
-    given,
-    COLLECTS,
-)

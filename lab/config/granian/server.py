@@ -6,29 +6,27 @@ import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from lab.config.change import Steps, new_option
-from lab.config.command_edit import edited
 from lab.config.configuration import Config, Known
 from lab.config.granian import steps
 from lab.config.granian.command import (
-    GRAMMAR,
     PROGRAM,
     VARIABLE,
     carried,
     interface_of,
-    option_of,
     options,
     read,
     takes_no_value,
 )
 from lab.config.interface import WSGI
 from lab.config.server import Server
+from lab.config.steps import Steps
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
 from lab.config.words import is_script
-from lab.errors import ProfileError
-from lab.model.profile import Profile
+
+if TYPE_CHECKING:
+    from lab.model.profile import Profile
 
 _STARTED = re.compile(r"^[ \t]*(exec[ \t]+)?([^\s#]*/)?granian[ \t]", re.MULTILINE)
 """What a script has that starts it."""
@@ -72,10 +70,9 @@ class Granian(Server):
 
     def edited(self, config: Config, steps: Steps) -> str:
         """Return the text of a command, or of its script, after the steps."""
-        for step, _ in steps:
-            if (name := new_option(step)) and option_of(name) not in options():
-                raise ProfileError(config.file, f"granian has no option {name}")
-        return edited(GRAMMAR, config, steps)
+        from lab.config.granian.edit import edited
+
+        return edited(config, steps)
 
     def takes_variable(self, word: str) -> bool:
         """Return whether a word before its command is one of its variables, with a value."""

@@ -38,6 +38,7 @@ from lab.config.vocabulary.service import (
 )
 from lab.config.vocabulary.translation import Files, Note, Translation, Translator, Words
 from lab.config.vocabulary.values import Expression
+from lab.config.words import OFF
 
 
 def _refused_name(name: str) -> str:
@@ -60,7 +61,6 @@ WORDS = Words(
     refused=refused_by_shell,
 )
 HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
-OFF = frozenset({"false", "0", "no", "off", "f", "n"})
 
 
 def service_of(config: Config) -> Service:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lab.config.configuration import Config
-from lab.config.gunicorn.command import PROGRAM
+from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.reader import all_bindings, carried, parsed, python_text
 from lab.config.spot import Setting
 from lab.config.vocabulary.senses import by_option

@@ -7,14 +7,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from lab.config.command_edit import OFF, Grammar
 from lab.config.configuration import Config, Known
+from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.reader import carried, read, spellings, takes_no_value
 from lab.config.spot import Setting
-from lab.config.words import Argument, Command, arguments, command_of
+from lab.config.words import OFF, Argument, Command, arguments, command_of
 from lab.errors import ProfileError
-
-PROGRAM = "gunicorn"
 
 REPEATED = frozenset(
     {"bind", "reload_extra_files", "raw_env", "raw_paste_global_conf", "dirty_apps"}
@@ -149,13 +147,3 @@ def _command(text: str, path: Path) -> Command:
 
 def _given(command: Command) -> list[Argument | Setting]:
     return list(arguments(command.behind, takes_no_value, short()))
-
-
-GRAMMAR = Grammar(
-    read_command,
-    setting_of,
-    spelt,
-    is_flag,
-    given,
-    REPEATED,
-)

@@ -7,12 +7,14 @@ import re
 from collections.abc import Sequence
 
 from lab.config import change
-from lab.config.change import Editing, Steps, Values, Ways, by_hand, in_line, rewritten
+from lab.config.change import Editing, Values, Ways, by_hand, in_line, rewritten
+from lab.config.command_edit import Grammar
 from lab.config.configuration import Config
 from lab.config.edits import Edit
+from lab.config.gunicorn.command import REPEATED, given, is_flag, read_command, setting_of, spelt
 from lab.config.gunicorn.reader import carried, names_read, read
 from lab.config.spot import Setting, Spot
-from lab.config.steps import Drop, Put, Rename, Step
+from lab.config.steps import Drop, Put, Rename, Step, Steps
 from lab.errors import ProfileError
 
 ON = frozenset({"true", "1", "yes", "on"})
@@ -156,3 +158,5 @@ def _comment(text: str) -> str:
 
 
 EDITING = Editing(read, values, wanted, ways)
+
+GRAMMAR = Grammar(read_command, setting_of, spelt, is_flag, given, REPEATED)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.config.files import UnreadableError, read_bytes
+from lab.config.gunicorn import BIND, PROGRAM
 from lab.config.gunicorn.edit import as_python
 from lab.config.gunicorn.reader import assignments, hooks, python_text
 from lab.config.meaning import ComputedValue
@@ -23,8 +24,6 @@ from lab.model.digest import digest_of, told
 from lab.model.profile import PrivateCopy, Profile
 from lab.model.runtime import Alteration
 from lab.model.workload import Transport, Wire
-
-PROGRAM, BIND = "gunicorn", ("--bind", "{host}:{port}")
 
 COPY = "private.conf.py"
 SETTINGS = """\

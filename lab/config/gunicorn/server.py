@@ -5,24 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from lab.config import command_edit
-from lab.config.change import Steps, new_option
 from lab.config.configuration import Config, Known
-from lab.config.gunicorn import edit, steps
-from lab.config.gunicorn.command import GRAMMAR, is_command, read_command, setting_of
-from lab.config.gunicorn.private import BIND, PROGRAM, asked_over, moved, own, stepped
+from lab.config.gunicorn import BIND, PROGRAM, steps
 from lab.config.gunicorn.reader import LARGEST, assignments, carried, literal, read, takes_no_value
 from lab.config.interface import ASGI, of_worker_class
 from lab.config.meaning import ComputedValue, Settings
 from lab.config.server import Server
 from lab.config.spot import Setting, Spot
-from lab.config.steps import Step
+from lab.config.steps import Step, Steps, new_option
 from lab.config.vocabulary.steps_for_meaning import StepsOfMeaning
 from lab.errors import ProfileError
-from lab.model.profile import Profile
-from lab.model.workload import Transport, Wire
+
+if TYPE_CHECKING:
+    from lab.model.profile import Profile
+    from lab.model.workload import Transport, Wire
 
 FLAGS = {
     "--keep-alive": "keepalive",
@@ -59,15 +57,21 @@ class Gunicorn(Server):
 
     def read(self, path: Path, known: Known) -> Config:
         """Return what a configuration file sets, or a command."""
+        from lab.config.gunicorn.command import read_command
+
         return read_command(path, known) if path.name == PROGRAM else read(path, known)
 
     def edited(self, config: Config, steps: Steps) -> str:
         """Return the text of a configuration file, or of a command, after the steps."""
+        from lab.config import command_edit
+        from lab.config.gunicorn import edit
+        from lab.config.gunicorn.command import is_command, setting_of
+
         for step, _ in steps:
             if (name := new_option(step)) and setting_of(name) not in carried()["settings"]:
                 raise ProfileError(config.file, f"gunicorn has no setting {name}")
         if is_command(config):
-            return command_edit.edited(GRAMMAR, config, steps)
+            return command_edit.edited(edit.GRAMMAR, config, steps)
         return edit.edited(config, steps)
 
     def plain(self, written: str) -> str:
@@ -77,14 +81,20 @@ class Gunicorn(Server):
 
     def own(self, path: Path) -> Profile:
         """Return the profile of a configuration file, served from a private copy."""
+        from lab.config.gunicorn.private import own
+
         return own(path)
 
     def moved(self, profile: Profile, folder: Path) -> Profile:
         """Return a configuration file with *folder* for its `chdir`."""
+        from lab.config.gunicorn.private import moved
+
         return moved(profile, folder)
 
     def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
         """Return how a configuration file is asked that has a protocol for a proxy."""
+        from lab.config.gunicorn.private import asked_over
+
         return asked_over(self._options(profile))
 
     def config(self, profile: Profile) -> Config:
@@ -102,6 +112,8 @@ class Gunicorn(Server):
 
     def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
         """Return the private copy of a configuration file with some of its settings otherwise."""
+        from lab.config.gunicorn.private import stepped
+
         return stepped(profile, steps)
 
     def refused(self, words: Sequence[str], folder: Path) -> str | None:

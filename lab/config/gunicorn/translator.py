@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lab.config.configuration import Config
+from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.certainty import HELD, uncertain
-from lab.config.gunicorn.command import PROGRAM
 from lab.config.gunicorn.reader import carried
 from lab.config.gunicorn.writer import WORDS, bind_of, files, spoken
 from lab.config.interface import ASGI, WSGI, of_worker_class

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from lab.config import change, equality
-from lab.config.change import Editing, Steps, Values, Ways, by_hand, in_line, rewritten
+from lab.config.change import Editing, Values, Ways, by_hand, in_line, rewritten
 from lab.config.configuration import SOCKETS, Config
 from lab.config.edits import Edit
 from lab.config.sections import Line
 from lab.config.spot import Setting, Spot
-from lab.config.steps import Drop, Put, Rename, Step
+from lab.config.steps import Drop, Put, Rename, Step, Steps, new_option
 from lab.config.uwsgi import reader
 from lab.errors import ProfileError
 
@@ -32,7 +32,7 @@ def edited(config: Config, steps: Steps) -> str:
     if section := next((name for path, name, _ in config.absent if path == file), None):
         raise ProfileError(file, f"has no section [{section}] that uWSGI would read: write it")
     for step, _ in steps:
-        if (name := change.new_option(step)) and name not in config.table.entries:
+        if (name := new_option(step)) and name not in config.table.entries:
             raise ProfileError(file, f"uWSGI has no option {name}: lab lint says what is meant")
     return change.edited(EDITING, config, steps)
 

@@ -7,25 +7,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from lab.config.change import Steps
 from lab.config.configuration import Config, Known
 from lab.config.interface import WSGI
 from lab.config.meaning import Settings
 from lab.config.server import Server
 from lab.config.spot import Setting, Spot
-from lab.config.steps import Drop, Put, Rename, Step
+from lab.config.steps import Drop, Put, Rename, Step, Steps
 from lab.config.uwsgi import OFF, application, keeps_connections, reader, steps
-from lab.config.uwsgi.command import read_command
-from lab.config.uwsgi.edit import edited
 from lab.config.uwsgi.formats import FORMS
-from lab.config.uwsgi.private import asked_over
 from lab.config.uwsgi.table import uwsgi_options
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
-from lab.model.digest import digest_of
-from lab.model.profile import Profile
-from lab.model.workload import Transport, Wire
+
+if TYPE_CHECKING:
+    from lab.model.profile import Profile
+    from lab.model.workload import Transport, Wire
 
 Options = tuple[tuple[str, str], ...]
 
@@ -83,10 +80,14 @@ class Uwsgi(Server):
 
     def read_command(self, text: str, known: Known) -> Config:
         """Return what a command sets, with the inis that it names."""
+        from lab.config.uwsgi.command import read_command
+
         return read_command(text, known)
 
     def edited(self, config: Config, steps: Steps) -> str:
         """Return the text of an ini after the steps."""
+        from lab.config.uwsgi.edit import edited
+
         return edited(config, steps)
 
     def config(self, profile: Profile) -> Config | None:
@@ -95,6 +96,8 @@ class Uwsgi(Server):
 
     def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
         """Return how an ini is asked: over the protocol of its first address."""
+        from lab.config.uwsgi.private import asked_over
+
         return None if profile.commands else asked_over(profile.options)
 
     def settings(self, profile: Profile) -> Settings:
@@ -124,6 +127,8 @@ class Uwsgi(Server):
 
     def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
         """Return the private copy of an ini with some of its options otherwise."""
+        from lab.model.digest import digest_of
+
         options = _stepped(profile.options, steps)
         return replace(
             profile,

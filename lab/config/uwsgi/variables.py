@@ -15,7 +15,6 @@ from pathlib import Path
 
 from lab.config.files import LARGEST, UnreadableError, read_bytes
 from lab.config.uwsgi.table import atoi, uwsgi_options
-from lab.model.runtime import OF_UWSGI
 
 _BRACKETS = re.compile("[()]")
 
@@ -199,8 +198,8 @@ def as_options(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     [('UWSGI_MAX_REQUESTS', 'max-requests', '9')]
     """
     for name, value in environ.items():
-        option = name.removeprefix(OF_UWSGI).lower().replace("_", "-")
-        if name.startswith(OF_UWSGI) and option in uwsgi_options().entries:
+        option = name.removeprefix("UWSGI_").lower().replace("_", "-")
+        if name.startswith("UWSGI_") and option in uwsgi_options().entries:
             yield name, option, value
 
 

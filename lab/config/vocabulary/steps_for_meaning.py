@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from lab.config.configuration import Config
 from lab.config.steps import Drop, Put, Step
-from lab.config.vocabulary.senses import Spelling, senses
+
+if TYPE_CHECKING:
+    from lab.config.vocabulary.senses import Spelling
 
 GROUPS = {
     "workers": "worker processes and their threads",
@@ -28,12 +31,16 @@ StepsOfMeaning = Callable[[Config, str], Iterator[Step]]
 
 def is_writable(program: str, key: str) -> bool:
     """Return whether a server has an option for a meaning of the vocabulary."""
+    from lab.config.vocabulary.senses import senses  # noqa: PLC0415 - `lab lint` needs none
+
     column = senses()[key].columns.get(program) if key in senses() else None
     return column is not None and column.writable
 
 
 def plain(program: str, key: str, value: object) -> Iterator[Step]:
     """Yield how a server is told a meaning, and nothing that goes with it; see `Server.steps`."""
+    from lab.config.vocabulary.senses import senses  # noqa: PLC0415 - `lab lint` needs none
+
     sense = senses().get(key)
     if sense is None:
         yield Put(key, str(value))

@@ -12,13 +12,16 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
 from lab.config import servers
 from lab.config.configuration import Config
 from lab.lint.case import Case
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules.rule import RULES
-from lab.model.profile import Profile
+
+if TYPE_CHECKING:  # `lab lint` has none
+    from lab.model.profile import Profile
 
 for _subject in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_subject.name)
