@@ -9,8 +9,8 @@ from lab.analysis.observations import observed
 from lab.bench import profiles, workloads
 from lab.bench.machine import project
 from lab.bench.profiles import backing
-from lab.bench.servers import adapter
 from lab.bench.servers.fetch import fetch
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials import counter_runs
 from lab.bench.trials.available import Installation
 from lab.bench.trials.counter_runs import BY_CAUSE, MOST, changed, plan_counters, render
@@ -293,7 +293,7 @@ def test_a_counter_run_starts_and_serves_any_application(real, tmp_path):
     for asked in (workload("fib"), workload("hello")):
         folder = tmp_path / asked.name
         folder.mkdir()
-        with adapter(variant).start(variant, asked, folder, None) as server:
+        with ServerRunner().start(variant, asked, folder, None) as server:
             status, _, body = fetch(server.endpoint, asked.path, 5.0)
             assert (status, body) == (200, asked.expect.body)
 

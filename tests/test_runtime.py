@@ -12,7 +12,7 @@ from lab.bench.machine.runtime import (
     command_of,
     environment_of,
     program,
-    python_of_uwsgi,
+    python_serving,
     with_home,
 )
 from lab.bench.store.encoding import decode, encode
@@ -177,8 +177,8 @@ def test_a_uwsgi_that_is_named_serves(tmp_path):
     named = pretended(tmp_path / "w", f"{HERE}.1", "uwsgi") / "bin" / "uwsgi"
     given = Runtime(python=own, uwsgi=named)
     assert command_of(given, "uwsgi") == (str(named), "--home", str(own))
-    assert python_of_uwsgi(Runtime(uwsgi=named)) == f"{tmp_path}/w/bin/python"
-    assert python_of_uwsgi(Runtime(uwsgi=tmp_path / "uwsgi")) is None
+    assert python_serving(Runtime(uwsgi=named), "uwsgi") == f"{tmp_path}/w/bin/python"
+    assert python_serving(Runtime(uwsgi=tmp_path / "uwsgi"), "uwsgi") is None
 
 
 def test_a_peer_is_the_environments_own(tmp_path):

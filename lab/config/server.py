@@ -20,9 +20,10 @@ from lab.config.steps import Step, Steps
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning, is_writable, plain
 
 if TYPE_CHECKING:  # what reads a configuration needs none of them
+    from lab.config.launch import ApplicationTarget, Launch, Site
     from lab.config.vocabulary.translation import Translator
     from lab.model.profile import Profile
-    from lab.model.workload import Transport, Wire
+    from lab.model.workload import Transport, Wire, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,41 @@ class Server:
     def fixed(self, profile: Profile, quantity: str) -> str | None:
         """Return why a profile of it has no "workers" or "threads" to vary; None where it has."""
         return None
+
+    def check(self, profile: Profile) -> None:
+        """
+        Refuse a profile that does not listen where a trial tells it to.
+
+        Raises:
+            ProfileError: It is one; the message says what to write.
+        """
+
+    def private(self, profile: Profile, workload: Workload, site: Site) -> Launch:
+        """
+        Return how a trial starts a profile: at the address of *site*, reaching nothing beyond it.
+
+        Raises:
+            ProfileError: It cannot listen there, or has a word in braces that is not known.
+        """
+        from lab.config.launch import by_commands
+
+        return by_commands(profile, workload, site)
+
+    def application(
+        self, profile: Profile, workload: Workload, root: Path, python: str | None
+    ) -> ApplicationTarget | None:
+        """
+        Return the application that a profile loads for a workload; None: it loads none.
+
+        Args:
+            profile: What is served.
+            workload: What is asked of it.
+            root: The project's folder.
+            python: Imports the applications of this server; None: not known.
+        """
+        from lab.config.launch import application_of_commands
+
+        return application_of_commands(profile, workload, self.settings(profile), root, python)
 
     def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
         """Return the private copy of a file of the user's with some of its options otherwise."""

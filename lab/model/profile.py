@@ -70,7 +70,7 @@ class Profile:
     """File name without its suffix; the name used on the command line and in reports."""
 
     server: str
-    """Name of the adapter in `lab.bench.servers` that runs it: "uwsgi" or "command"."""
+    """What starts it: "uwsgi" if `uwsgi X.ini` does, "command" if its commands do."""
 
     path: Path
     """The file: an ini for uWSGI, a TOML under profiles/peers/ for any other server."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from lab.bench.servers import adapter
 from lab.bench.servers.counting import cost, require_tools
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.store.folder import read_json, write_json
 from studies.judges.blocks import ALWAYS, EFFECTS, IN_TURN, OLDS
 from studies.judges.made import NAMES
@@ -57,7 +57,7 @@ def count(folder: Path, turns: Mapping[str, int]) -> CountedInstructions:
         version = next(each for each in (OLDS[0], *ALWAYS, *IN_TURN) if EFFECTS[each] == share)
         one = arm(version, turns[version], connections=1)
         profile, workload = one.profile, one.workload
-        asked, sought = workload.asks[0], adapter(profile).sought(profile, workload)
+        asked, sought = workload.asks[0], ServerRunner().sought(profile, workload)
         costs = [cost(sought, asked, asked.expect.status, workload.runtime) for _ in range(TIMES)]
         found[name] = tuple(round(each.instructions) for each in costs)
     each = (time.monotonic() - began) / (TIMES * len(NAMES))

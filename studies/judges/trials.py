@@ -126,8 +126,8 @@ class Duet:
 
     def _start(self, stack: ExitStack, slot: Slot) -> RunningServer:
         profile, folder = slot.arm.profile, stack.enter_context(temporary.folder())
-        server = self.parts.server(profile)
-        return stack.enter_context(server.start(profile, slot.arm.workload, folder, self.cores[0]))
+        server = self.parts.server.start(profile, slot.arm.workload, folder, self.cores[0])
+        return stack.enter_context(server)
 
     def _load(self, stack: ExitStack, slot: Slot, server: RunningServer) -> _Side:
         arm, parts = slot.arm, self.parts

@@ -9,9 +9,9 @@ import pytest
 
 from lab.analysis.judging import FAILED
 from lab.bench.servers import counting
-from lab.bench.servers.application import ApplicationTarget
 from lab.bench.servers.counting import Cost
 from lab.bench.trials import counts
+from lab.config.launch import ApplicationTarget
 from lab.errors import LabError, UsageError
 from lab.model.request import Headers, Request
 from lab.model.runtime import OURS

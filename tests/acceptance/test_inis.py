@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from lab.bench.servers import adapter
 from lab.bench.servers.fetch import fetch
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.conduct import prepare
 from lab.bench.trials.replies import try_out
 from lab.cli import main
@@ -78,7 +78,7 @@ def test_it_is_served_from_a_private_copy(folder, name):
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
     asked = Job(profiles=(str(folder / f"{name}.ini"),), blocks=1)
     (arm, *_) = prepare(understand(asked).options, application(asked)).plan.arms
-    try_out(arm.profile, arm.workload, adapter, fetch)
+    try_out(arm.profile, arm.workload, ServerRunner(), fetch)
     after = {
         path: path.stat().st_mtime_ns
         for path in folder.rglob("*")

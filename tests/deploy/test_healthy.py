@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.bench.servers import adapter
 from lab.bench.servers.ports import free_port
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.plan import arm_of
 from lab.bench.workloads import workload
 from lab.model.plan import Load
@@ -53,7 +53,7 @@ def where(request):
     ready = arm_of(profile, workload("fib"), Load()).workload
     with (
         tempfile.TemporaryDirectory() as folder,
-        adapter(profile).start(profile, ready, Path(folder), None) as server,
+        ServerRunner().start(profile, ready, Path(folder), None) as server,
     ):
         environment = {"PORT": str(server.endpoint.port)}
         if request.param == "production":

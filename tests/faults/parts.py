@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from lab.bench.machine.programs import environment
-from lab.bench.servers.command import fill
 from lab.bench.servers.ports import HOST, free_port
 from lab.bench.servers.readiness import fetch
+from lab.config.launch import fill
 from lab.model.protocols import Endpoint
 from tests.kit.lab_process import BIN, ROOT, alive, until
 from tests.kit.running import read_installed

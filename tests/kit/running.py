@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from lab.bench import profiles
-from lab.bench.servers import adapter
 from lab.bench.servers.fetch import exchange, fetch
 from lab.bench.servers.process import Process
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.available import look
 from lab.bench.trials.plan import arm_of
 from lab.bench.workloads import workload
@@ -100,7 +100,7 @@ def running(
     with (
         mock.patch.dict(os.environ, asked),
         nullcontext(folder) if folder else tempfile.TemporaryDirectory() as path,
-        adapter(profile).start(profile, load, Path(path), cores) as server,
+        ServerRunner().start(profile, load, Path(path), cores) as server,
     ):
         found = Running(server, Path(path))
         instances = sum("uwsgi" in command for command in profile.commands) or 1

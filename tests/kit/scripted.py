@@ -58,7 +58,7 @@ class Script:
 
     def parts(self) -> Parts:
         return Parts(
-            server=lambda _profile: self,
+            server=self,
             generator=self,
             probes=(_Probe(self, "outer"), _Probe(self, "inner")),
             facts=lambda _subject: {"fib": "pure"},

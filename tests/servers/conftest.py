@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lab.bench import profiles
-from lab.bench.servers import adapter
+from lab.bench.servers.runner import ServerRunner
 from lab.model.request import Expectation
 from lab.model.workload import Workload
 from tests.kit.lab_process import SITES
@@ -34,7 +34,7 @@ def start(tmp_path):
 
     def start(name, workload=FIB, cores=None):
         profile = profiles.read(name)
-        return adapter(profile).start(profile, workload, tmp_path, cores)
+        return ServerRunner().start(profile, workload, tmp_path, cores)
 
     return start
 
@@ -47,6 +47,6 @@ def start_peer(tmp_path):
         path = tmp_path / "own.toml"
         path.write_text(f'summary = "Own"\nrun = [{json.dumps([*map(str, words)])}]\n')
         profile = profiles.read(str(path))
-        return adapter(profile).start(profile, workload, tmp_path, None)
+        return ServerRunner().start(profile, workload, tmp_path, None)
 
     return start

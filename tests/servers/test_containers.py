@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from lab.bench import profiles
 from lab.bench.machine.programs import binary
 from lab.bench.profiles import asking
-from lab.bench.servers import adapter
 from lab.bench.servers.fetch import fetch
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.available import available, import_applications
 from lab.bench.trials.plan import arm_of
 from lab.bench.trials.same_application import remarks
@@ -66,7 +66,7 @@ def served(asked, folder, number=0):
     profile = chosen[number].profile
     workload = arm_of(profile, subject, Load()).workload
     (folder / "trial").mkdir()
-    with adapter(profile).start(profile, workload, folder / "trial", None) as server:
+    with ServerRunner().start(profile, workload, folder / "trial", None) as server:
         return fetch(server.endpoint, "/", 5.0)[2], dict(profile.options)
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from lab.bench import profiles
 from lab.bench.machine import project
-from lab.bench.servers import adapter, readiness
+from lab.bench.servers import readiness
 from lab.bench.servers.fetch import exchange
+from lab.bench.servers.runner import ServerRunner
 from lab.errors import OtherReplyError, ProfileError, ServerStartError
 from lab.model.echo import message
 from lab.model.request import Expectation
@@ -99,7 +100,7 @@ def test_uwsgi_is_not_asked_over_a_unix_socket(tmp_path):
     profile = profiles.read("baseline")
     with (
         pytest.raises(ProfileError, match="echo is asked over a UNIX socket"),
-        adapter(profile).start(profile, echoed(Transport.UNIX), tmp_path, None),
+        ServerRunner().start(profile, echoed(Transport.UNIX), tmp_path, None),
     ):
         pass
 

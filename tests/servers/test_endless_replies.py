@@ -167,7 +167,7 @@ def test_the_reply_that_is_to_be_required_must_not_drip(monkeypatch):
     with serving(drip(DRIPPING["body"])) as endpoint:
         started = type("Started", (), {"start": lambda *_: nullcontext(Candidate(endpoint))})()
         with pytest.raises(ServerStartError, match="no whole reply to /: the server began a reply"):
-            replies.capture(asked, plan("a").profiles, lambda _: started, fetch)
+            replies.capture(asked, plan("a").profiles, started, fetch)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.bench.servers import adapter
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.plan import arm_of
 from lab.bench.workloads import workload
 from lab.config.command import profile_of
@@ -37,7 +37,7 @@ def run(profile: Profile, asked: Workload, folder: Path, at: Path | None = None)
     """Start a profile, ask it, and stop it when gunicorn has made its socket, in *at*."""
     folder.mkdir()
     asked = arm_of(profile, asked, Load()).workload
-    with adapter(profile).start(profile, asked, folder, None) as server:
+    with ServerRunner().start(profile, asked, folder, None) as server:
         came, wanted = answer(server.endpoint, asked)
         assert wanted in (None, came)
         tree = [psutil.Process(server.pid), *descendants(server.pid)]

@@ -13,8 +13,8 @@ import pytest
 from lab.bench import profiles
 from lab.bench.machine import temporary
 from lab.bench.profiles import asking
-from lab.bench.servers import adapter
 from lab.bench.servers.fetch import fetch
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.plan import arm_of
 from lab.errors import ProfileError
 from lab.model.plan import Load
@@ -81,7 +81,7 @@ def served(tmp_path):
         folder = tmp_path / "trial"
         folder.mkdir()
         asked = arm_of(profile, workload, Load()).workload
-        return adapter(profile).start(profile, asked, folder, None)
+        return ServerRunner().start(profile, asked, folder, None)
 
     return served
 
@@ -188,7 +188,7 @@ def test_the_trials_folder_is_its_users(mine):
     asked = arm_of(profile, PONG, Load()).workload
     with (
         temporary.folder() as folder,
-        adapter(profile).start(profile, asked, folder, None) as server,
+        ServerRunner().start(profile, asked, folder, None) as server,
     ):
         assert {each.username() for each in descendants(server.pid)} == {"nobody"}
         assert "spawned uWSGI worker 1" in server.log()

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from lab.bench.servers import adapter
 from lab.bench.servers.fetch import fetch
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.available import available
 from lab.bench.trials.plan import arm_of
 from lab.bench.trials.same_application import remarks
@@ -68,7 +68,7 @@ def served(name, chosen, workload, folder):
     asked = arm_of(profile, workload, Load()).workload
     folder = folder / name
     folder.mkdir()
-    with adapter(profile).start(profile, asked, folder, None) as server:
+    with ServerRunner().start(profile, asked, folder, None) as server:
         options = dict(profile.options)
         return fetch(server.endpoint, "/", 5.0)[2], (asked.wire, asked.transport), options
 

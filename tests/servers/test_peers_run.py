@@ -11,9 +11,9 @@ import pytest
 from lab.bench import profiles, workloads
 from lab.bench.machine import project
 from lab.bench.profiles.backing import needed
-from lab.bench.servers import adapter
 from lab.bench.servers.backing import running
 from lab.bench.servers.ports import served
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.available import look, unserved
 from lab.bench.trials.plan import arm_of
 from lab.model.plan import Load
@@ -60,10 +60,10 @@ def test_a_peer_serves_its_workload(name, asked, tmp_path, monkeypatch):
     monkeypatch.setattr("lab.bench.servers.process.STOP_DEADLINE", 20.0)
     profile = read_installed(name)
     workload = arm_of(profile, asked, Load()).workload
-    adapter(profile).check(profile)
+    ServerRunner().check(profile)
     with (
         running(needed(workload, [profile]), None),
-        adapter(profile).start(profile, workload, tmp_path, None) as server,
+        ServerRunner().start(profile, workload, tmp_path, None) as server,
     ):
         came, wanted = answer(server.endpoint, workload)
         assert came == wanted

@@ -11,9 +11,10 @@ import psutil
 import pytest
 
 from lab.bench import profiles
-from lab.bench.servers import adapter, preflight
-from lab.bench.servers.application import ApplicationTarget
+from lab.bench.servers import preflight
 from lab.bench.servers.preflight import ASK, check
+from lab.bench.servers.runner import ServerRunner
+from lab.config.launch import ApplicationTarget
 from lab.errors import ApplicationError, ProfileError
 from lab.model.request import Expectation
 from lab.model.runtime import OURS, Runtime, Variables
@@ -256,7 +257,7 @@ def test_what_uwsgi_loads_as_somebody_else_is_not_imported_as_root(tmp_path, mon
     for line, known in (("uid = nobody", False), ("", True)):
         path.write_text(f"[uwsgi]\nhttp-socket = :$(PORT)\nmodule = web\n{line}\n")
         profile = profiles.read(str(path))
-        found = adapter(profile).sought(profile, Workload("x", "/", Expectation()))
+        found = ServerRunner().sought(profile, Workload("x", "/", Expectation()))
         assert (found.python is not None) is known
 
 
@@ -268,7 +269,7 @@ def test_what_an_ini_serves_is_what_is_asked_for(tmp_path):
         f"pythonpath = lib\npythonpath = %dsrc\nenv = A=b=c\nhome = {own}\n"
     )
     profile = profiles.read(str(tmp_path / "mine.ini"))
-    found = adapter(profile).sought(profile, Workload("x", "/", Expectation()))
+    found = ServerRunner().sought(profile, Workload("x", "/", Expectation()))
     assert (str(found), found.folder, found.path) == (
         "web.py:app",
         tmp_path,
@@ -331,7 +332,7 @@ def test_the_environment_that_is_named_wins_over_the_inis(tmp_path):
         expect = Expectation(body=str(prefix).encode())
         workload = Workload("x", "/", expect, runtime=given)
         (folder := tmp_path / prefix.name / "trial").mkdir()
-        with adapter(profile).start(profile, workload, folder, None) as server:
+        with ServerRunner().start(profile, workload, folder, None) as server:
             assert server.ended() is None
 
 

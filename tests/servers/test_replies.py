@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from lab.bench import profiles
-from lab.bench.servers import adapter, readiness
+from lab.bench.servers import readiness
 from lab.bench.servers.fetch import fetch
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.replies import capture, try_out
 from lab.errors import OtherReplyError, ServerStartError
 from lab.model.request import Expectation, Headers, Request
@@ -23,7 +24,7 @@ def shop(*requests, **more):
 
 def captured(workload, name="http-socket"):
     """Return the workload with what its application answers."""
-    return capture(workload, [profiles.read(name)], adapter, fetch)
+    return capture(workload, [profiles.read(name)], ServerRunner(), fetch)
 
 
 def test_each_request_has_the_reply_that_came_first():
@@ -43,7 +44,7 @@ def test_a_page_that_varies_alone_is_judged_by_what_stays():
     found = captured(replace(site("shop_site:application", "/login/")))
     assert (found.requests, found.expect.body) == ((), None)
     assert found.expect.pattern
-    try_out(profiles.read("http-socket"), found, adapter, fetch)
+    try_out(profiles.read("http-socket"), found, ServerRunner(), fetch)
 
 
 def test_a_reply_of_another_status_ends_the_run_before_its_first_trial():

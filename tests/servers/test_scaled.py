@@ -9,7 +9,7 @@ import pytest
 
 from lab.bench import profiles
 from lab.bench.probes import facts
-from lab.bench.servers import adapter
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.plan import arm_of
 from lab.bench.workloads import workload
 from lab.config.scale import scaled
@@ -35,9 +35,9 @@ def _still(server, what, seen):
 def counted(profile, asked, folder):
     """Start a server; return its processes and threads when all of them have started."""
     folder.mkdir()
-    adapter(profile).check(profile)
+    ServerRunner().check(profile)
     arm = arm_of(profile, asked, Load())
-    with adapter(profile).start(arm.profile, arm.workload, folder, None) as server:
+    with ServerRunner().start(arm.profile, arm.workload, folder, None) as server:
         return {
             what: until(partial(_still, server, what, {}), f"an end of new {what}")
             for what in ("processes", "threads")

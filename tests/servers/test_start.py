@@ -10,9 +10,10 @@ import pytest
 
 from lab.bench import profiles
 from lab.bench.machine import project
-from lab.bench.servers import adapter, command, ports, process, readiness
+from lab.bench.servers import ports, process, readiness, runner
 from lab.bench.servers.fetch import fetch
 from lab.bench.servers.readiness import wait_until_ready
+from lab.bench.servers.runner import ServerRunner
 from lab.errors import ProfileError, ServerStartError
 from lab.model.profile import Peer
 from lab.model.protocols import Endpoint
@@ -188,17 +189,17 @@ def test_a_program_that_is_compiled_is_so_once(tmp_path, monkeypatch):
     for status in (3, 3, 4):
         (tmp_path / "own.sh").write_text(f"#!/bin/sh\nexit {status}\n")
         profile = profiles.read(str(tmp_path / "own.toml"))
-        programs.append(command.built(profile))
+        programs.append(runner.built(profile))
     assert programs[0] == programs[1] != programs[2]
     assert sorted((tmp_path / "made" / "built").iterdir()) == sorted(set(programs))
     with (
         pytest.raises(ServerStartError, match="ended with exit status 4"),
-        adapter(profile).start(profile, FIB, tmp_path, None),
+        ServerRunner().start(profile, FIB, tmp_path, None),
     ):
         pass
     (tmp_path / "own.sh").unlink()
     with pytest.raises(ProfileError, match=r"own\.toml: install fails: .*own\.sh"):
-        adapter(profile).check(profiles.read(str(tmp_path / "own.toml")))
+        ServerRunner().check(profiles.read(str(tmp_path / "own.toml")))
 
 
 def test_unknown_word(start, tmp_path):
@@ -284,5 +285,5 @@ def test_workers_that_still_load_are_waited_for(tmp_path):
     script.write_text(LOADING)
     words = (sys.executable, str(script), "{port}", str(mark))
     profile = replace(make.profile("loading"), server="command", peer=Peer(commands=(words,)))
-    with adapter(profile).start(profile, HELLO, tmp_path, None):
+    with ServerRunner().start(profile, HELLO, tmp_path, None):
         assert mark.exists()

@@ -27,10 +27,10 @@ if sys.argv[3] == "gevent":
     monkey.patch_all()
 import psutil
 from lab.bench import profiles
-from lab.bench.servers import adapter
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.workloads import workload
 profile = profiles.read(sys.argv[1])
-with adapter(profile).start(profile, workload("fib"), pathlib.Path(sys.argv[2]), None) as server:
+with ServerRunner().start(profile, workload("fib"), pathlib.Path(sys.argv[2]), None) as server:
     below = psutil.Process(server.pid).children(recursive=True)
     print(server.endpoint.port, server.pid, *(each.pid for each in below), flush=True)
     if sys.argv[3] != "gevent":

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from lab.bench import profiles
-from lab.bench.servers import adapter
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.plan import arm_of
 from lab.cli.stress import questions
 from lab.cli.stress.questions import QUESTIONS, Scene, look_at
@@ -51,7 +51,7 @@ def scene(arm, folder, slow=None):
     """Start a server, and yield what a question sees of it."""
     trial = folder / "trial"
     trial.mkdir()
-    with adapter(arm.profile).start(arm.profile, arm.workload, trial, None) as server:
+    with ServerRunner().start(arm.profile, arm.workload, trial, None) as server:
         yield Scene(Target(server, trial), arm.workload, slow)
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from lab.bench import profiles
 from lab.bench.machine.programs import find_command
-from lab.bench.servers import adapter
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.store.folder import read_json
 from lab.bench.trials import runner
 from lab.bench.trials.plan import arm_of
@@ -58,7 +58,7 @@ def test_a_trial_that_was_disturbed_before_its_fault_is_made_again(monkeypatch):
     monkeypatch.setattr(counting, "LATE", 0.001)  # 12 ms are late
     monkeypatch.setattr(runner, "REPEATS", 1)
     made = []
-    monkeypatch.setattr(trial, "adapter", lambda profile: made.append(1) or adapter(profile))
+    monkeypatch.setattr(trial, "ServerRunner", lambda: made.append(1) or ServerRunner())
     found = plant("none", "tuned")
     assert found.disturbed
     assert len(made) == 2

@@ -24,16 +24,6 @@ def folders(profile: Profile) -> dict[str, str]:
     return {"{here}": str(profile.path.parent), "{root}": str(project.root())}
 
 
-def placed(profile: Profile) -> list[tuple[str, str]]:
-    """Return the options of *profile* with its folders in their values."""
-    options = []
-    for option, value in profile.options:
-        for place, folder in folders(profile).items():
-            value = value.replace(place, folder)  # noqa: PLW2901
-        options.append((option, value))
-    return options
-
-
 def search_path(first: str = "") -> str:
     """Return where commands are looked up: *first*, beside this Python, on PATH, where nginx is."""
     beside = str(Path(sys.executable).parent)

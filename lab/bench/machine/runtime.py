@@ -17,7 +17,9 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from lab.bench.machine.programs import binary, environment, output_of, placed, search_path
+from lab.bench.machine import project
+from lab.bench.machine.programs import binary, environment, output_of, search_path
+from lab.config.launch import placed
 from lab.errors import MissingError
 from lab.model.profile import Profile
 from lab.model.runtime import HOME, Runtime
@@ -101,12 +103,12 @@ def with_home(runtime: Runtime, options: Iterable[tuple[str, str]]) -> Runtime:
 
 def runtime_of(profile: Profile, runtime: Runtime) -> Runtime:
     """Return what *profile* is started with: in its folder, with the environment that it names."""
-    return with_home(runtime.started_in(profile.cwd), placed(profile))
+    return with_home(runtime.started_in(profile.cwd), placed(profile, project.root()))
 
 
-def python_of_uwsgi(runtime: Runtime) -> str | None:
-    """Return the path of the Python whose packages uWSGI serves; None where that is not known."""
-    if runtime.python is not None or runtime.uwsgi is None:
+def python_serving(runtime: Runtime, program: str) -> str | None:
+    """Return the path of the Python whose packages a server's program serves; None: not known."""
+    if runtime.python is not None or runtime.uwsgi is None or program != UWSGI:
         return python_of(runtime)
     path = runtime.uwsgi.parent.parent  # a uwsgi finds the environment that it lies in
     return str(interpreter(path)) if (path / "pyvenv.cfg").is_file() else None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.bench.machine.programs import placed
+from lab.bench.machine import project
 from lab.bench.machine.runtime import UWSGI, program, require_python, with_home
 from lab.bench.profiles.catalogue import is_ours
 from lab.bench.profiles.header import line_of
 from lab.bench.profiles.known import with_build
 from lab.bench.profiles.reading import Reading, refused
 from lab.config.configuration import Config, Known
+from lab.config.launch import placed
 from lab.config.uwsgi.overrides import by_drop, by_env, unset
 from lab.errors import MissingError, ProfileError
 from lab.lint.flaw import Flaw, Severity
@@ -82,7 +83,7 @@ def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None)
         if flaw.severity is Severity.ERROR:
             raise refused(flaw, runtime, _flag(flaw, lint_result.config))
     here = runtime.started_in(profile.cwd)
-    for option, value in placed(profile):
+    for option, value in placed(profile, project.root()):
         theirs = with_home(here, [(option, value)])
         try:
             program(theirs, UWSGI)

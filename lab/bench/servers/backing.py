@@ -17,10 +17,10 @@ from pathlib import Path
 
 from lab.bench.machine import temporary
 from lab.bench.machine.programs import environment, search_path
-from lab.bench.servers.command import fill
 from lab.bench.servers.ports import HOST, free_port
 from lab.bench.servers.process import Order, Process
 from lab.bench.servers.readiness import DEADLINE, INTERVAL, wait_until_ready
+from lab.config.launch import fill
 from lab.errors import BackingError, ServerStartError
 from lab.model.backing import BackingRole, BackingService
 from lab.model.protocols import Endpoint

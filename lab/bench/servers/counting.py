@@ -21,9 +21,9 @@ from urllib.parse import unquote
 from lab.bench.machine import temporary
 from lab.bench.machine.programs import find_command
 from lab.bench.machine.runtime import environment_of
-from lab.bench.servers.application import ApplicationTarget
 from lab.bench.servers.ports import HOST
 from lab.bench.servers.process import Order, Process
+from lab.config.launch import ApplicationTarget
 from lab.errors import LabError, MissingError
 from lab.model.protocols import Endpoint
 from lab.model.request import Request

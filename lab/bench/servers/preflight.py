@@ -18,10 +18,10 @@ from typing import Any
 
 from lab.bench.machine import temporary
 from lab.bench.machine.runtime import environment_of
-from lab.bench.servers.application import ApplicationTarget
 from lab.bench.servers.last_words import ASGI, FOREIGN
 from lab.bench.servers.ports import HOST
 from lab.bench.servers.process import MOST_LOG, Order, Process
+from lab.config.launch import ApplicationTarget
 from lab.config.uwsgi.overrides import by_env, unset
 from lab.errors import ApplicationError
 from lab.model.protocols import Endpoint

@@ -20,11 +20,11 @@ from lab.bench.machine.runtime import UWSGI, command_of, pip, program, runtime_o
 from lab.bench.profiles import backing
 from lab.bench.profiles.asking import confirm
 from lab.bench.profiles.reading import Reading
-from lab.bench.servers import adapter, preflight
-from lab.bench.servers.application import ApplicationTarget
-from lab.bench.servers.command import fill, places
+from lab.bench.servers import preflight
+from lab.bench.servers.runner import ServerRunner, places
 from lab.bench.trials.plan import app_of, arm_of
 from lab.bench.trials.same_application import shared
+from lab.config.launch import ApplicationTarget, fill
 from lab.errors import ApplicationError, MissingError, UsageError
 from lab.model.plan import Load
 from lab.model.profile import Profile
@@ -200,9 +200,7 @@ def available(
         said = (f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
         raise UsageError(f"no profile can run here: {'; '.join(said)}")
     for installation in chosen:
-        adapter(installation.profile).check(
-            installation.profile
-        )  # now, and not when its turn comes
+        ServerRunner().check(installation.profile)  # now, and not when its turn comes
         profiles.check_startable(installation.profile, runtime, installation.reading)
         if installation.reading and not installation.profile.commands:
             confirm(installation.reading, runtime)
@@ -282,7 +280,7 @@ def _sought(
         ours = asked.chdir is None and profiles.is_ours(profile.path)
         if ours or profile.reply is not None or "wsgi" not in profile.interfaces:
             continue
-        if (sought := adapter(profile).sought(profile, asked)) is not None:
+        if (sought := ServerRunner().sought(profile, asked)) is not None:
             yield profile.name, (sought, runtime_of(profile, asked.runtime))
 
 

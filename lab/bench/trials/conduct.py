@@ -26,9 +26,9 @@ from lab.bench.machine.cpus import written
 from lab.bench.machine.runtime import UWSGI
 from lab.bench.machine.temporary import swept
 from lab.bench.profiles.backing import needed
-from lab.bench.servers import adapter
 from lab.bench.servers.backing import running
 from lab.bench.servers.fetch import fetch
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.store import environment
 from lab.bench.store.folder import (
     FORMAT,
@@ -233,7 +233,7 @@ def conduct(
         try:
             # `lab tune` has replaced the arms.
             plan = with_inert(replace(prepared.plan, backing=services))
-            plan = with_replies(plan, options.trying, adapter, fetch)
+            plan = with_replies(plan, options.trying, ServerRunner(), fetch)
         except ServerStartError as error:
             _keep_early(options.results, prepared.plan.workload, error)
             raise
@@ -348,7 +348,7 @@ def real_parts(
         digest: Of the environment; empty where no other environment will be compared with it.
     """
     return Parts(
-        server=adapter,
+        server=ServerRunner(),
         generator=generator,
         probes=probes.probes(),
         facts=probes.facts,

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from lab.analysis.judging import FAILED
 from lab.analysis.thresholds import Threshold
-from lab.bench.servers import adapter
 from lab.bench.servers.counting import Cost, cost, require_tools
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.conduct import PreparedRun
 from lab.bench.trials.pair import NEW, OLD
 from lab.errors import UsageError
@@ -45,7 +45,7 @@ def counts(prepared: PreparedRun) -> tuple[Cost, Cost]:
     costs = []
     for arm in prepared.plan.arms:
         request = arm.workload.asks[0]
-        sought = adapter(arm.profile).sought(arm.profile, arm.workload)
+        sought = ServerRunner().sought(arm.profile, arm.workload)
         status = request.expect.status
         costs.append(cost(sought, request, status, arm.workload.runtime))
     old, new = costs

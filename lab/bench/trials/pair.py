@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from lab.bench.servers import adapter
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.conduct import Measurement, PreparedRun, prepare
 from lab.bench.trials.minutes import with_minutes
 from lab.bench.trials.plan import estimate
@@ -99,7 +99,7 @@ def served_alike(plan: Plan) -> Path | None:
 
 def _served(arm: Arm) -> Path | None:
     """Return the file or folder that an arm's application is, if it lies where it is served."""
-    sought = adapter(arm.profile).sought(arm.profile, arm.workload)
+    sought = ServerRunner().sought(arm.profile, arm.workload)
     if sought is None:
         return None
     at = sought.folder.resolve()

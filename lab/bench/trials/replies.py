@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from http.client import HTTPException
@@ -39,9 +39,6 @@ class TriedOut(enum.Enum):
     """The first alone: the others are that one with other settings."""
 
 
-Starts = Callable[[Profile], Runner]
-
-
 class Fetch(Protocol):
     """Asks once: see `lab.bench.servers.fetch.fetch`."""
 
@@ -51,7 +48,7 @@ class Fetch(Protocol):
         """Return status, headers and body."""
 
 
-def capture(workload: Workload, among: Sequence[Profile], server: Starts, fetch: Fetch) -> Workload:
+def capture(workload: Workload, among: Sequence[Profile], server: Runner, fetch: Fetch) -> Workload:
     """
     Return *workload* with its first replies as what is required from now on.
 
@@ -101,7 +98,7 @@ def requiring(workload: Workload, known: Workload) -> Workload:
     return replace(workload, expect=known.expect, requests=known.requests)
 
 
-def try_out(profile: Profile, workload: Workload, server: Starts, fetch: Fetch) -> None:
+def try_out(profile: Profile, workload: Workload, server: Runner, fetch: Fetch) -> None:
     """
     Start the server of *profile* once, and stop it when it has given the right replies.
 
@@ -114,10 +111,10 @@ def try_out(profile: Profile, workload: Workload, server: Starts, fetch: Fetch) 
 
 
 @contextmanager
-def _started(profile: Profile, workload: Workload, server: Starts) -> Iterator[RunningServer]:
+def _started(profile: Profile, workload: Workload, server: Runner) -> Iterator[RunningServer]:
     with (
         temporary.folder() as folder,
-        server(profile).start(profile, workload, folder, None) as running,
+        server.start(profile, workload, folder, None) as running,
     ):
         yield running
 
@@ -138,7 +135,7 @@ def _answer(
     raise kind(profile.name, problem, running.log_tail(), told=status < 500)
 
 
-def with_replies(plan: Plan, trying: TriedOut, server: Starts, fetch: Fetch) -> Plan:
+def with_replies(plan: Plan, trying: TriedOut, server: Runner, fetch: Fetch) -> Plan:
     """
     Return *plan* with the reply that every arm has to give from now on.
 

@@ -37,7 +37,6 @@ from lab.model.comparison import Departure
 from lab.model.finding import Finding
 from lab.model.measurement import Failure, Trial
 from lab.model.plan import Arm, CounterRun, Plan, Slot
-from lab.model.profile import Profile
 from lab.model.protocols import Generator, Probe, Runner, Subject
 
 REPEATS = 2
@@ -66,7 +65,7 @@ def disturbed(findings: Sequence[Finding]) -> bool:
 class Parts:
     """What a run is made with; tests put scripted ones in."""
 
-    server: Callable[[Profile], Runner]
+    server: Runner
     generator: Generator
     probes: Sequence[Probe]
     facts: Callable[[Subject], Mapping[str, str]]
@@ -195,7 +194,7 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         folder = stack.enter_context(temporary.folder())
         observer.stage(slot, attempt, "start")
         server = stack.enter_context(
-            parts.server(profile).start(profile, arm.workload, folder, parts.server_cores)
+            parts.server.start(profile, arm.workload, folder, parts.server_cores)
         )
         session = stack.enter_context(
             parts.generator.session(server.endpoint, arm.workload, arm.load, parts.generator_cores)

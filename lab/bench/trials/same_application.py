@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lab.bench import profiles
-from lab.bench.machine.programs import placed
+from lab.bench.machine import project
 from lab.bench.machine.runtime import runtime_of
-from lab.bench.servers import adapter
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.plan import app_of
 from lab.config import servers
+from lab.config.launch import placed
 from lab.config.uwsgi.private import asked_over, proxied
 from lab.config.uwsgi.roles import served_by
 from lab.errors import UsageError
@@ -77,7 +78,7 @@ def _with_application_of_first(
     if not theirs or OWN not in workload.apps:
         return list(found), workload
     mine = theirs[0]
-    sought = adapter(mine).sought(mine, replace(workload, apps={}))
+    sought = ServerRunner().sought(mine, replace(workload, apps={}))
     if sought is None or not sought.module:
         return [_with_application(profile, mine) for profile in found], replace(
             workload, name=mine.name
@@ -109,7 +110,7 @@ def _with_application(profile: Profile, mine: Profile) -> Profile:
     if other or "wsgi" not in profile.interfaces:
         return profile
     interfaces = (OWN, *profile.interfaces)
-    options = served_by(profile.options, placed(mine))
+    options = served_by(profile.options, placed(mine, project.root()))
     private_copy = PrivateCopy(mine.cwd, profile.altered)
     return replace(_with_options(profile, options), own=private_copy, interfaces=interfaces)
 

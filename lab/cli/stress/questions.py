@@ -18,8 +18,8 @@ from lab.bench.load.reply import MalformedReplyError, Reply
 from lab.bench.machine import temporary
 from lab.bench.probes.memory import parse_pss
 from lab.bench.probes.processes import PROC
-from lab.bench.servers import adapter
 from lab.bench.servers.fetch import connected
+from lab.bench.servers.runner import ServerRunner
 from lab.cli.stress.faults import STOP
 from lab.cli.stress.target import Target
 from lab.cli.stress.watch import Watch, watched
@@ -162,7 +162,7 @@ def _answers(
         watch = None
         if application is not None:
             arm, watch = watched(arm, application, folder)
-        with adapter(arm.profile).start(arm.profile, arm.workload, folder, cores) as server:
+        with ServerRunner().start(arm.profile, arm.workload, folder, cores) as server:
             scene = Scene(Target(server, folder), arm.workload, slow, watch)
             asked = (text for text in QUESTIONS if (text in WATCHED) == (watch is not None))
             return {text: QUESTIONS[text](scene) for text in asked}

@@ -18,8 +18,8 @@ from rich.progress import track
 
 from lab.bench.load.descriptors import most_connections
 from lab.bench.machine.temporary import swept
-from lab.bench.servers import adapter
 from lab.bench.servers.fetch import fetch
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.store import environment
 from lab.bench.trials.available import Installation, available, import_applications, warnings
 from lab.bench.trials.conduct import repeatable
@@ -172,7 +172,7 @@ def _arms(wishes: Wishes, chosen: Sequence[Profile]) -> list[Arm]:
     connections = min(ceil(wishes.rate * TIMEOUT) + SPARE, most_connections())
     load = Load(connections, timeout=TIMEOUT, rate=wishes.rate)
     arms = [arm_of(profile, wishes.workload, load) for profile in chosen]
-    known = capture(arms[0].workload, chosen, adapter, fetch)
+    known = capture(arms[0].workload, chosen, ServerRunner(), fetch)
     return [replace(arm, workload=requiring(arm.workload, known)) for arm in arms]
 
 
@@ -184,7 +184,7 @@ def _quick(wishes: Wishes, arm: Arm, chosen: Sequence[Profile]) -> Workload | No
     if quick is None or quick.asked == known.asked:
         return quick and known
     workload = replace(known, path=quick.path, expect=quick.expect, requests=quick.requests)
-    return capture(workload, chosen, adapter, fetch)
+    return capture(workload, chosen, ServerRunner(), fetch)
 
 
 def _empty(

@@ -16,8 +16,8 @@ from time import perf_counter
 from typing import Any
 
 from lab.bench.load.process import EngineGenerator, EngineSession, Recording
-from lab.bench.servers import adapter
 from lab.bench.servers.process import Process
+from lab.bench.servers.runner import ServerRunner
 from lab.bench.store.environment import Cores
 from lab.bench.trials.conduct import real_parts
 from lab.bench.trials.plan import alone
@@ -86,7 +86,7 @@ def measure(fault: Fault, arm: Arm, conditions: Conditions) -> FaultOutcome:
     planted, trials = _FaultTrial(fault, arm, conditions), list[Trial]()
     parts = replace(
         real_parts(planted, conditions.cores, trials.append),
-        server=lambda _profile: planted,
+        server=planted,
         probes=(),
         facts=lambda _subject: {},
         judge=lambda _trial: (),
@@ -136,7 +136,7 @@ class _FaultTrial:
         """Start *profile* with the options of the fault; see `lab.model.protocols.Runner`."""
         self.outcome, self.again = None, False
         changed = overlay(profile, self.fault.options, folder)
-        with adapter(changed).start(changed, workload, folder, cores) as server:
+        with ServerRunner().start(changed, workload, folder, cores) as server:
             self.target = Target(server, folder)
             yield server
 

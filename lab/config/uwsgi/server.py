@@ -21,8 +21,9 @@ from lab.config.uwsgi.table import uwsgi_options
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
 
 if TYPE_CHECKING:
+    from lab.config.launch import ApplicationTarget, Launch, Site
     from lab.model.profile import Profile
-    from lab.model.workload import Transport, Wire
+    from lab.model.workload import Transport, Wire, Workload
 
 Options = tuple[tuple[str, str], ...]
 
@@ -124,6 +125,29 @@ class Uwsgi(Server):
         names = (option for option in read.options if other.fullmatch(option) and read.sets(option))
         found = next(names, None)
         return found and f"has {found} = {read.options[found]}, {why}: leave it out in a copy"
+
+    def check(self, profile: Profile) -> None:
+        """Refuse an ini that does not obey PORT."""
+        from lab.config.uwsgi.launch import check
+
+        if not profile.commands:
+            check(profile)
+
+    def private(self, profile: Profile, workload: Workload, site: Site) -> Launch:
+        """Return how an ini is started: told where to answer, or as a private copy."""
+        from lab.config.uwsgi.launch import launch
+
+        started = super().private if profile.commands else launch
+        return started(profile, workload, site)
+
+    def application(
+        self, profile: Profile, workload: Workload, root: Path, python: str | None
+    ) -> ApplicationTarget | None:
+        """Return the application that an ini names, or the workload in its place."""
+        from lab.config.uwsgi.launch import application
+
+        sought = super().application if profile.commands else application
+        return sought(profile, workload, root, python)
 
     def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
         """Return the private copy of an ini with some of its options otherwise."""
