@@ -79,6 +79,9 @@ class Server:
     edits_command: bool = False
     """Whether `edited` changes its command, and not a file alone."""
 
+    has_builds: bool = False
+    """Whether its program is asked which options, plug-ins and Python its build has."""
+
     speaks_uwsgi: bool = False
     """Whether it takes the uwsgi protocol from nginx."""
 
@@ -218,6 +221,14 @@ class Server:
         from lab.config.launch import application_of_commands
 
         return application_of_commands(profile, workload, self.settings(profile), root, python)
+
+    def includes(self, word: str) -> bool:
+        """Return whether a file can include one of that name, and options after it."""
+        return False
+
+    def including(self, path: Path, options: Sequence[tuple[str, str]]) -> str:
+        """Return the text of a file that includes another one, and has options after it."""
+        raise NotImplementedError
 
     def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
         """Return the private copy of a file of the user's with some of its options otherwise."""

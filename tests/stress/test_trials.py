@@ -18,9 +18,10 @@ from lab.bench.trials.plan import arm_of
 from lab.cli.stress import counting, faults, figure, target, trial
 from lab.cli.stress import run as stress_run
 from lab.cli.stress.faults import FAULTS
-from lab.cli.stress.overlay import overlay, problem, program
+from lab.cli.stress.overlay import can_be_added, overlay
 from lab.cli.stress.result import Counts, FaultOutcome, StressResult
 from lab.cli.stress.run import PROFILES, WAITING, Wishes, choose, stress
+from lab.cli.stress.target import program
 from lab.cli.stress.trial import measure
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model.plan import Load
@@ -208,7 +209,7 @@ def test_a_fault_of_uwsgi_is_not_possible_elsewhere():
     """It is said, and no server is started."""
     found = trial_of("chain-reload", "gunicorn-sync")
     assert not found.possible
-    assert found.problem.startswith("not possible: an option of uWSGI")
+    assert found.problem.startswith("not possible: it adds options to an ini of uWSGI")
     assert found.counts is None
 
 
@@ -216,8 +217,9 @@ def test_a_uwsgi_without_a_file_takes_no_options():
     """There is nowhere to write them."""
     production = profiles.read("production")
     bare = make.started_by(production, ("uwsgi", "--http-socket", ":{port}", "--ini=a.ini"))
-    assert "has none" in problem(bare)
-    assert problem(production) is problem(profiles.read("tuned")) is None
+    assert not can_be_added(bare)
+    assert can_be_added(production)
+    assert can_be_added(profiles.read("tuned"))
 
 
 @pytest.mark.slow

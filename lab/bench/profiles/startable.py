@@ -10,6 +10,7 @@ from lab.bench.profiles.catalogue import is_ours
 from lab.bench.profiles.header import line_of
 from lab.bench.profiles.known import with_build
 from lab.bench.profiles.reading import Reading, refused
+from lab.config import servers
 from lab.config.configuration import Config, Known
 from lab.config.launch import placed
 from lab.config.uwsgi.overrides import by_drop, by_env, unset
@@ -52,13 +53,14 @@ def _linted(
     ignore: tuple[str, ...] = (),
 ) -> LintResult:
     """Return what the linter says, for this machine and the environment that it is served in."""
+    server = servers.of(profile)
 
     def build(known: Known) -> Known:
         # Another server's configuration is judged where no uWSGI is installed, too.
-        if profile.server != UWSGI:
+        if not server.has_builds:
             return known
         here = replace(runtime.started_in(profile.cwd), python=None)
-        return with_build(known, program(here, UWSGI))
+        return with_build(known, program(here, server.program))
 
     every = reading.found_with(build)
     return linted(reading.case, every, select=select, ignore=ignore)

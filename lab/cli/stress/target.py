@@ -18,7 +18,6 @@ from lab.bench.probes.cpu import CpuProbe
 from lab.bench.probes.listeners import read_listeners
 from lab.bench.servers.process import Process
 from lab.cli.stress.counting import Burst
-from lab.cli.stress.overlay import program
 from lab.model.protocols import Subject
 
 INTERVAL = 0.02
@@ -38,6 +37,18 @@ HELPERS = ("resource_tracker", "forkserver")
 
 _SPAWNED = re.compile(r"spawned uWSGI worker \d+ .*?pid: (\d+)")
 """uWSGI says "spawned" of the first, and "Respawned" of those that take their place."""
+
+
+def program(words: Sequence[str]) -> str:
+    """
+    Return the name of the program that a command runs.
+
+    >>> program(("env", "SOCKET=/a.sock", "/opt/bin/uwsgi", "production.ini"))
+    'uwsgi'
+    """
+    if Path(words[0]).name == "env":
+        words = [word for word in words[1:] if "=" not in word] or words
+    return Path(words[0]).name
 
 
 class Target:

@@ -24,7 +24,7 @@ from lab.bench.trials.plan import alone
 from lab.bench.trials.runner import Silent, run
 from lab.cli.stress.counting import Burst, count, count_burst, first, series
 from lab.cli.stress.faults import Fault
-from lab.cli.stress.overlay import overlay, problem
+from lab.cli.stress.overlay import can_be_added, overlay
 from lab.cli.stress.result import CONTROL, FaultOutcome
 from lab.cli.stress.target import Target
 from lab.errors import GeneratorError, log_lines
@@ -79,8 +79,8 @@ def measure(fault: Fault, arm: Arm, conditions: Conditions) -> FaultOutcome:
         ProfileError: A command of the profile has a word in braces that is not known.
         LabError: The server could not be stopped.
     """
-    if fault.options and (why := problem(arm.profile)) is not None:
-        return _impossible(fault, why)
+    if fault.options and not can_be_added(arm.profile):
+        return _impossible(fault, "it adds options to an ini of uWSGI, and this profile has none")
     if fault.quick and conditions.quick is None:
         return _impossible(fault, "it needs a path that is known to take no time")
     planted, trials = _FaultTrial(fault, arm, conditions), list[Trial]()

@@ -149,6 +149,14 @@ class Uwsgi(Server):
         sought = super().application if profile.commands else application
         return sought(profile, workload, root, python)
 
+    def includes(self, word: str) -> bool:
+        """Return whether a word names an ini."""
+        return word.endswith(".ini") and not word.startswith("-")
+
+    def including(self, path: Path, options: Sequence[tuple[str, str]]) -> str:
+        """Return an ini that includes another one."""
+        return "\n".join(["[uwsgi]", f"ini = {path}", *map(" = ".join, options), ""])
+
     def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
         """Return the private copy of an ini with some of its options otherwise."""
         from lab.model.digest import digest_of
@@ -231,5 +239,6 @@ UWSGI = Uwsgi(
     templates=True,
     output="uwsgi.ini",
     interfaces=(WSGI,),
+    has_builds=True,
     speaks_uwsgi=True,
 )
