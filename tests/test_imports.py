@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -197,6 +198,35 @@ def test_the_linter_starts_nothing_and_needs_little():
             top, *rest = name.split(".")
             known = top == "lab" and rest[0] in {"lint", "config", "model", "errors"}
             assert known or top in sys.stdlib_module_names - {"subprocess", "socket"}, (path, name)
+
+
+def test_what_reads_and_judges_needs_no_unix():
+    """A browser has none of these modules; whether a user exists is not known there."""
+    code = """
+import pkgutil, sys
+sys.modules |= dict.fromkeys(("fcntl", "grp", "pwd", "resource", "subprocess"))
+import lab.config, lab.lint, lab.model
+for package in (lab.model, lab.config, lab.lint):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        __import__(module.name)
+from lab.lint.examples import example
+from lab.lint.judge import judged
+config = example("UW119", "http-socket = 127.0.0.1:80\\nuid = nosuch\\ngid = nosuch\\nmodule = a:b")
+print(*(flaw.code for flaw in judged(config)))
+"""
+    run = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=False)
+    assert "UW314" in run.stdout, run.stderr
+    assert "UW119" not in run.stdout
+
+
+def test_lint_imports_nothing_of_trials_and_translations():
+    """Half of its time is imports: what it does not need, it does not wait for."""
+    code = "import sys, lab.cli.lint.command; print(*sys.modules)"
+    run = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
+    ours = [name for name in run.stdout.split() if name.startswith("lab.")]
+    parts = {"edit", "launch", "private", "profile", "senses", "translation", "translator"}
+    assert ours
+    assert not [name for name in ours if name.rpartition(".")[2] in parts]
 
 
 def test_one_module_knows_where_our_own_files_lie():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import grp
 import os
-import pwd
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
@@ -142,16 +140,24 @@ class Known:
         """Return whether there is such a file or folder."""
         return path.exists()
 
-    def is_user(self, name: str) -> bool:
-        """Return whether this machine has a user of that name."""
+    def is_user(self, name: str) -> bool | None:
+        """Return whether this machine has a user of that name; None: not known, as in a browser."""
+        try:
+            from pwd import getpwnam  # noqa: PLC0415 - Unix alone has it
+        except ImportError:
+            return None
         with suppress(KeyError):
-            return bool(pwd.getpwnam(name))
+            return bool(getpwnam(name))
         return False
 
-    def is_group(self, name: str) -> bool:
-        """Return whether this machine has a group of that name."""
+    def is_group(self, name: str) -> bool | None:
+        """Return whether this machine has a group of that name; None as of a user."""
+        try:
+            from grp import getgrnam  # noqa: PLC0415 - Unix alone has it
+        except ImportError:
+            return None
         with suppress(KeyError):
-            return bool(grp.getgrnam(name))
+            return bool(getgrnam(name))
         return False
 
     def is_file(self, path: Path) -> bool:

@@ -192,7 +192,7 @@ def nobody_of_that_name(config: Case) -> Iterator[Flaw]:
             (user, "user", config.known.is_user),
             (group, "group", config.known.is_group),
         ):
-            if name and not name.isdigit() and "(" not in name and not known(name):
+            if name and not name.isdigit() and "(" not in name and known(name) is False:
                 advice = f"make that {kind}, or write a number"
                 yield config.flaw(setting, f"there is no {kind} {name}, so uWSGI ends; {advice}")
 
