@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from lab.config.spot import Spot
 from lab.config.uwsgi.table import OptionTable
@@ -16,8 +16,7 @@ ENDS = frozenset({"end", "endfor", "endif", "end-for", "end-if"})
 _BLANKS = " \t\r"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line that is not empty."""
 
     spot: Spot
@@ -79,7 +78,7 @@ def options(every: Iterable[Line], names: Collection[str], table: OptionTable) -
             continue
         if line.option in ENDS:
             inside = None
-        yield replace(line, inside=inside) if inside else line
+        yield line._replace(inside=inside) if inside else line
         if inside is None and opens(table, line.option):
             inside = line.spot
 

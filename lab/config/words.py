@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from lab.config.files import LINES, WORDS, UnreadableError, check_nesting
 from lab.config.spot import Setting, Spot
@@ -82,8 +82,7 @@ def is_script(text: str) -> bool:
     return text.startswith("#!")
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """An option of a command."""
 
     word: Setting
@@ -109,8 +108,7 @@ class Argument:
         return "$" in self.value and "$" in with_literals(raw)
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A text with the command of one program, taken apart."""
 
     before: Sequence[Setting]

@@ -6,9 +6,9 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lab.config import servers
 from lab.config.configuration import Config, Known
@@ -39,8 +39,7 @@ NO_FILES = frozenset({STDIN, *map(Path, COMMANDS)})
 """What a command is called that is in no file."""
 
 
-@dataclass(frozen=True, slots=True)
-class LintResult:
+class LintResult(NamedTuple):
     """A configuration, and what is wrong with it."""
 
     config: Config

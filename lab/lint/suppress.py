@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from lab.config.spot import Spot
 from lab.errors import ProfileError
@@ -28,8 +28,7 @@ MOST = 10_000
 Key = tuple[Path, int | None, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(NamedTuple):
     """One code of such a comment."""
 
     code: str

@@ -11,10 +11,9 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from lab.lint.flaw import Fix, Flaw, Severity
@@ -51,8 +50,7 @@ def _from(here: str, path: Path) -> str:
     return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedFlaw:
+class LocatedFlaw(NamedTuple):
     """A flaw, and the line that it is in."""
 
     flaw: Flaw
@@ -108,7 +106,7 @@ def once(located: Iterable[LocatedFlaw]) -> list[LocatedFlaw]:
     for result in located:
         groups.setdefault((result.file, result.flaw.code, result.flaw.severity), []).append(result)
     return [
-        replace(first, also=tuple(sorted({result.line for result in rest} - {first.line})))
+        first._replace(also=tuple(sorted({result.line for result in rest} - {first.line})))
         for first, *rest in groups.values()
     ]
 

@@ -10,11 +10,10 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from lab.config.configuration import Config, Known
 from lab.config.files import FORMATTED, LINES, PLAIN, UnreadableError, check_nesting, check_size
@@ -151,8 +150,7 @@ def _names_read(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """A name of a module, and what it is bound to."""
 
     name: str

@@ -12,8 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from lab.config.files import DEEPEST, UnreadableError, check_nesting
@@ -30,8 +29,7 @@ class FormError(ValueError):
         super().__init__(problem)
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """One option as such a file has it."""
 
     name: str

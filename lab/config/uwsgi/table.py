@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import chain, groupby
 from pathlib import Path
+from typing import NamedTuple
 
 JSON = Path(__file__).with_name("options.json")
 
@@ -44,8 +45,7 @@ MASTER = ("MASTER", "LOG_MASTER", "REQ_LOG_MASTER")
 """Flags that switch the master on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One option, as the source has it."""
 
     name: str

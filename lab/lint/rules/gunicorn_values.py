@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import ipaddress
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lab.config.gunicorn.command import is_command
 from lab.config.gunicorn.reader import carried, literal, names_read, spellings
@@ -76,8 +76,7 @@ gunicorn's validator -> what it takes, for people, and what raises an error as t
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """A setting's value, as Python has it."""
 
     setting: Setting

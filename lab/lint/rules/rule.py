@@ -8,7 +8,8 @@ the files of others name it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from lab.config import servers
 from lab.config.configuration import Config
@@ -31,8 +32,7 @@ LAST = "; what this rule finds below is not listed"
 Looks = Callable[[Case], Iterator[Flaw]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """What is looked for, and what a page says of it."""
 
     code: str
