@@ -258,7 +258,7 @@ def write(folder, lines):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("proccesses = 4\n", ":3: proccesses = 4: uWSGI has no such option and drops the line"),
+        ("proccesses = 4\n", ":3: proccesses = 4: uWSGI has no such option and ignores the line"),
         ("my-own-word = 4\n", "my-own-word = 4: uWSGI has no such option"),
         ("plugins = \nproccesses = 4\n", "write processes"),
         ("name = app\nmodule = %(name).hello:app\n", None),

@@ -1,4 +1,4 @@
-"""What there is to say of a rule: `lab lint --explain`, and the page of all of them."""
+"""What describes a rule: `lab lint --explain`, and the page of all rules."""
 
 from __future__ import annotations
 
@@ -16,38 +16,40 @@ from lab.lint.rules.rule import SERVERS, Rule
 def explained(rule: Rule) -> str:
     """Return a rule's page for a terminal."""
     parts = [f"{rule.code} {rule.severity}: {rule.title}", *sentences(rule)]
-    parts += [f"{name}:\n\n{indent(said, '    ')}" for name, said in examples(rule)]
+    shown = (*examples(rule), ("Not a finding", rule.near))
+    parts += [f"{name}:\n\n{indent(text, '    ')}" for name, text in shown]
     return "\n\n".join(parts) + "\n"
 
 
 def examples(rule: Rule) -> Iterator[tuple[str, str]]:
-    """Yield a configuration that a rule finds something in, and those that it does not."""
+    """Yield a configuration that a rule finds something in, and the same without it."""
     yield "Bad", rule.bad
     yield "Good", rule.good
-    yield "Looks like it, and is not", rule.near
 
 
 def sentences(rule: Rule) -> Iterator[str]:
-    """Yield why a rule is one, what it says, where that was seen, and how it can be fixed."""
+    """Yield why a rule exists, its message, its source, and how a finding can be fixed."""
     word = rule.why.partition(" ")[0]
-    # What is the name of an option or a server stays as it is written.
+    # The name of an option or a server stays as it is.
     name = not word.isalpha() or word in uwsgi_options().entries or word in SERVERS.values()
     yield f"{rule.why if name else rule.why[0].upper() + rule.why[1:]}."
-    if said := says(rule):
-        yield said
-    yield f"Seen: {rule.seen}."
+    if message := message_of(rule):
+        yield f"Message: {message}."
+    yield f"Source: {rule.seen}."
     yield f"Fix: {fix_of(rule)}."
 
 
-def says(rule: Rule) -> str:
-    """Return what a rule says of its bad example, and so what to do; "" where that is its why."""
-    message = next((flaw.message for flaw in _found(rule)), "")
-    message = message.replace(f"{Path.cwd()}/", "/srv/app/")  # which %d is here
-    return "" if rule.why in message else f"In the bad example: {message}."
+def message_of(rule: Rule) -> str:
+    """Return the message for a rule's bad example, without what is set there; "" if it is why."""
+    flaw = next(iter(_found(rule)), None)
+    if flaw is None or rule.why in flaw.message:
+        return ""
+    message = flaw.message[flaw.message.find(flaw.reason) :]
+    return message.replace(f"{Path.cwd()}/", "/srv/app/")  # which %d is here
 
 
 def fix_of(rule: Rule) -> str:
-    """Return whether what a rule finds in its bad example can be fixed, and how."""
+    """Return how the finding in a rule's bad example can be fixed."""
     fixes = [flaw.fix for flaw in _found(rule) if flaw.fix is not None]
     if not fixes:
         return "none"

@@ -122,7 +122,7 @@ def test_gunicorns_keepalive_needs_threads(words, text, fires):
     pairs = (("app", "app:app"), ("run", run), ("x.conf.py", text))
     found = inert(replace(started_by("/venv/bin/gunicorn", *words, "app:app"), options=pairs))
     assert bool(found) == fires
-    assert not found or found[0].startswith("keepalive = 120: gunicorn's sync workers close")
+    assert not found or found[0].startswith("keepalive = 120: sync workers close")
 
 
 def test_another_servers_options_are_not_known():

@@ -127,7 +127,7 @@ def test_the_carried_options_are_those_of_the_installed_granian():
         ("granian -w 4 a:b", "write --workers"),
         ("granian --bind 0.0.0.0:80 a:b", "write --host and --port"),
         ("granian --timeout 30 a:b", "leave it out"),
-        ("granian --workers 4 --worker 2 a:b", "--workers is there, too; leave this one out"),
+        ("granian --workers 4 --worker 2 a:b", "--workers is already set; leave this one out"),
         ("GRANIAN_ACCESS_LOG=1 granian a:b", "write GRANIAN_LOG_ACCESS_ENABLED"),
         ("GRANIAN_WORKER=2 granian a:b", "write GRANIAN_WORKERS"),
     ],

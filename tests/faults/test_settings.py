@@ -196,7 +196,7 @@ def test_each_number_in_the_lab_is_named(tmp_path):
     """Whoever mends the first one knows of the others; a comment behind a number is fine."""
     lines = "threads = 2 ; two\nharakiri = 30s\nlisten = 9\npost-buffering = true"
     _, said = lab_warnings(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{lines}\n")
-    numbers = [line for line in said if "a number is read there" in line]
+    numbers = [line for line in said if "uWSGI reads a number here" in line]
     assert [line.partition(" = ")[0] for line in numbers] == [
         "/mine.ini:4: harakiri",
         "/mine.ini:6: post-buffering",
@@ -221,18 +221,18 @@ def test_number_that_uwsgi_makes_of_a_variable(tmp_path, monkeypatch):
     monkeypatch.setenv("MINE", "many")
     text = "[uwsgi]\nhttp = :$(PORT)\nthreads = $(MINE)\n"
     _, warned = lab_warnings(tmp_path, text)
-    place = '/mine.ini:3: threads = $(MINE): a number is read there, and of "many"'
+    place = '/mine.ini:3: threads = $(MINE): uWSGI reads a number here, and takes "many"'
     assert any(line.startswith(place) for line in warned)
     monkeypatch.delenv("MINE")
     said = lab_refusal(tmp_path, text)
-    assert said.startswith("/mine.ini:3: threads = $(MINE): where MINE is not set")
+    assert said.startswith("/mine.ini:3: threads = $(MINE): if MINE is not set")
     assert said.endswith("--env MINE=VALUE")
 
 
 def test_second_section_in_the_lab(tmp_path):
     """The lab refuses a second [uwsgi] section, with file and line."""
     said = lab_refusal(tmp_path, "[uwsgi]\nhttp = :$(PORT)\n[lab]\nsummary = x\n\n[uwsgi]\n")
-    assert said.startswith("/mine.ini:6: [uwsgi] has begun in line 1: ")
+    assert said.startswith("/mine.ini:6: [uwsgi] already begins in line 1, ")
 
 
 USUAL = {

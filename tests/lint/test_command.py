@@ -248,10 +248,10 @@ def test_codes_may_be_in_small_letters(lint):
 @pytest.mark.parametrize(
     ("text", "code", "words"),
     [
-        ("", "UW018", "no section [uwsgi] in this file, so uWSGI reads nothing of it"),
+        ("", "UW018", "this file has no section [uwsgi], so uWSGI reads nothing of it"),
         ("; later\n", "UW018", "write [uwsgi] above the options"),
-        ("[app]\nmaster = 1\n", "UW018", "or name a section that is there: u.ini:app"),
-        ("[uwsgi]\nini = %du.ini\n", "UW019", "take this line out"),
+        ("[app]\nmaster = 1\n", "UW018", "or name a section that exists: u.ini:app"),
+        ("[uwsgi]\nini = %du.ini\n", "UW019", "remove this line"),
         ("\ufeff[uwsgi]\nmaster = 1\n", "UW008", "save the file as UTF-8 without a mark"),
     ],
 )

@@ -34,13 +34,13 @@ FIGURES = {
 
 
 def test_evidence_is_a_place():
-    """A file and a line with a quotation, a page or run of this project, an issue, an address."""
+    """A line with a quotation; a page, run or profile of this project; an issue; an address."""
     wrong = [
         f"{code}: {place}"
         for code, place in EVIDENCE
         if not (
             (ROOT / place).exists()
-            if place.startswith("docs/")
+            if place.startswith(("docs/", "profiles/"))
             else PLACE.fullmatch(place) or ELSEWHERE.fullmatch(place)
         )
     ]

@@ -607,7 +607,7 @@ def test_a_number_that_is_meant_is_written_in_the_unit_of_its_option(line, meant
 def test_a_comment_behind_a_value_is_no_part_of_what_others_say_of_it():
     """It is a flaw of its own."""
     (flaw,) = found_by("UW302", "max-requests = 5000   ; recycle")
-    assert flaw.message.startswith("max-requests = 5000: it ends a worker")
+    assert flaw.message.startswith("max-requests = 5000: this ends a worker")
 
 
 @pytest.mark.parametrize(

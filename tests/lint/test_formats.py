@@ -133,7 +133,7 @@ def test_every_rule_explains_itself():
     wrong = []
     for code, rule in sorted(RULES.items()):
         text = explained(rule)
-        parts = (f"{code} {rule.severity}: ", "\n\nSeen: ", "\n\nFix: ", "\n\nBad:\n\n    ")
+        parts = (f"{code} {rule.severity}: ", "\n\nSource: ", "\n\nFix: ", "\n\nBad:\n\n    ")
         wrong += [f"{code} lacks {part.strip()}" for part in parts if part not in text]
         wrong += [f"{code}: {line}" for line in text.splitlines() if len(line) >= 400]
     assert not wrong, "\n".join(wrong)

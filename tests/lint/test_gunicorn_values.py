@@ -82,18 +82,21 @@ def test_the_table_takes_what_gunicorns_own_validator_takes(kind):
 @pytest.mark.parametrize(
     ("line", "advice"),
     [
-        ('timeout = "thirty"', "write a whole number that is not negative"),
-        ('workers = "4x"', "write a whole number that is not negative"),
+        ('timeout = "thirty"', "write a whole number, 0 or more"),
+        ('workers = "4x"', "write a whole number, 0 or more"),
         ("timeout = 30.0", "write 30"),
-        ("timeout = None", "write a whole number that is not negative"),
+        ("timeout = None", "write a whole number, 0 or more"),
         ('umask = "022"', "write 0o22"),
         ('daemon = "yes"', "write True"),
         ("preload_app = 1", "write True"),
-        ("accesslog = True", "write a text in quotes"),
-        ("bind = 8000", "write a list of texts"),
-        ('forwarded_allow_ips = ["10.0.0.1"]', 'write addresses in one text, as in "10.0.0.1,10.'),
-        ('if True:\n    timeout = "thirty"', "write a whole number that is not negative"),
-        ('workers, timeout = 4, "30s"', "write a whole number that is not negative"),
+        ("accesslog = True", "write a string"),
+        ("bind = 8000", "write a list of strings"),
+        (
+            'forwarded_allow_ips = ["10.0.0.1"]',
+            'write one string of addresses, as in "10.0.0.1,10.',
+        ),
+        ('if True:\n    timeout = "thirty"', "write a whole number, 0 or more"),
+        ('workers, timeout = 4, "30s"', "write a whole number, 0 or more"),
     ],
 )
 def test_what_gunicorn_refuses_is_told_with_what_it_takes(line, advice):
@@ -135,10 +138,18 @@ def test_what_gunicorn_takes_or_decides_by_the_machine_is_no_fault(text):
         ("GU016", 'bind = "/run/app.sock"', 'write "unix:/run/app.sock"'),
         ("GU016", 'bind = "0.0.0.0:$PORT"', "write a number"),
         ("GU009", 'worker_class = "gaiohttp"', 'write "asgi"'),
-        ("GU001", 'x_forwarded_for_header = "X"', "earlier ones had it; leave it out"),
+        ("GU001", 'x_forwarded_for_header = "X"', "earlier versions had it; leave it out"),
         ("GU001", 'django_settings = "a.b"', 'write raw_env = ["DJANGO_SETTINGS_MODULE=..."]'),
-        ("GU002", "keepalive = 5", '"gthread", unless its command has --worker-class or --threads'),
-        ("GU004", "worker_connections = 9", "out, unless its command has --worker-class or --th"),
+        (
+            "GU002",
+            "keepalive = 5",
+            '"gthread", unless the command line has --worker-class or --threads',
+        ),
+        (
+            "GU004",
+            "worker_connections = 9",
+            "out, unless the command line has --worker-class or --th",
+        ),
         ("GU009", 'worker_class = "gthreads"', 'write "gthread"'),
     ],
 )

@@ -7,7 +7,7 @@ from tests import judged
 INI = "[uwsgi]\nstrict = true\nsocket = /run/a.sock\nmodule = a:a\nneed-app = true\nlisten = many\n"
 HEAD = "file,line,code,judgement,message\n"
 SAID = (
-    'a.ini,6,UW003,{},"listen = many: a number is read there, and of this that is 0; write a '
+    'a.ini,6,UW003,{},"listen = many: uWSGI reads a number here, and takes this for 0; write a '
     'number"\n'
 )
 REST = 'a.ini,1,UW321,true-useful,"no buffer-size"\n'

@@ -188,7 +188,7 @@ def test_what_uwsgi_reads_as_no_number_is_served_as_it_reads_it(image, tmp_path)
     assert served(asked, tmp_path)[1]["cheaper"] == "0"
     chosen, subject, _ = found(asked)
     (said,) = profiles.warnings(chosen[0].profile, subject.runtime, chosen[0].reading)
-    assert "uwsgi.ini:8: cheaper = true: a number is read there, and of this that is 0" in said
+    assert "uwsgi.ini:8: cheaper = true: uWSGI reads a number here, and takes this for 0" in said
 
 
 @pytest.mark.parametrize(("line", "env"), [("processes = 0\n", ()), ("", ("UWSGI_WORKERS=0",))])

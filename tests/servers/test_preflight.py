@@ -283,9 +283,9 @@ def test_what_an_ini_serves_is_what_is_asked_for(tmp_path):
     ("line", "said"),
     [
         ("listen = 99999999", "uWSGI does not start, because net.core.somaxconn is"),
-        ("chdir = /nonexistent", "there is no such folder"),
-        ("chdir = $(GIVEN)/nonexistent", "there is no such folder"),
-        ("home = /nonexistent/venv", "there is no such folder"),
+        ("chdir = /nonexistent", "the folder does not exist"),
+        ("chdir = $(GIVEN)/nonexistent", "the folder does not exist"),
+        ("home = /nonexistent/venv", "the folder does not exist"),
         ("cheaper = 1", "uWSGI does not start"),
         (
             "home = {old}",

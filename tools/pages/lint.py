@@ -1,4 +1,4 @@
-"""docs/reference/lint.md, made from the rules: what each finds, why, where that was seen."""
+"""docs/reference/lint.md, made from the rules: what each finds, why, and its source."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.lint.page import examples, fix_of, says, sentences
+from lab.config.servers import TRANSLATABLE
+from lab.lint.page import examples, fix_of, message_of, sentences
 from lab.lint.rules.rule import RULES, Rule
 from tools.pages.files import DOCS, written
 
 PAGE = DOCS / "reference" / "lint.md"
 
-OPENING = """\
+VERSIONS = ", ".join(f"{server.name} {server.version}" for server in TRANSLATABLE.values())
+
+OPENING = f"""\
 # Rules of `lab lint`
 
-`lab lint uwsgi.ini` says what is wrong with a configuration of uWSGI, gunicorn or granian before
-anything is started; [how to use it](../how-to/lint.md). `lab lint --explain CODE` prints one of
-these entries. Codes are for ever: a rule that goes leaves its code unused.
+`lab lint uwsgi.ini` reports problems of a configuration of uWSGI, gunicorn or granian before you
+start it; [how to use it](../how-to/lint.md). `lab lint --explain CODE` prints an entry of this
+page, and a file that looks like the bad one and is right. A code is never used again.
 
 | class | means | exit status |
 |---|---|---|
-| error | it does not start, or means something else than what is written | 1 |
-| dangerous | it loses requests, or lets somebody in | 1 |
-| no effect | it changes nothing where it stands | 1 |
-| remark | it may be meant so | 0 |
+| error | the server does not start, or a setting means something else than written | 1 |
+| dangerous | the service loses requests, or lets somebody in | 1 |
+| no effect | the setting is ignored | 1 |
+| remark | it may be intended | 0 |
 
-A *safe* fix (`--fix`) cannot change what is served, or how; an *unsafe* one (`--unsafe-fixes`) can.
-Evidence names a line of the server's source (uWSGI 2.0.31, gunicorn, granian), a stored run of this
-project, or an issue.
+A *safe* fix (`--fix`) cannot change what is served, or how; an *unsafe* fix (`--unsafe-fixes`) can.
+A source is a line of {VERSIONS}; a stored run, a
+page or a profile of this project; or an issue.
 
 This page is made from the rules: `.venv/bin/python -m tools.pages`.
 """
@@ -36,8 +39,8 @@ This page is made from the rules: `.venv/bin/python -m tools.pages`.
 GROUPS = {
     "UW0": "How uWSGI reads a file",
     "UW1": "What keeps uWSGI from starting",
-    "UW2": "uWSGI's options without effect",
-    "UW3": "Dangers of uWSGI's options",
+    "UW2": "Options without effect in uWSGI",
+    "UW3": "Lost requests in uWSGI",
     "UW4": "Security of uWSGI",
     "UW5": "Speed of uWSGI",
     "UW9": "The linter itself",
@@ -58,28 +61,27 @@ def render() -> str:
     for beginning, title in GROUPS.items():
         rules = [rule for code, rule in RULES.items() if code.startswith(beginning)]
         rules.sort(key=lambda rule: rule.code)
-        parts += [f"## {title}\n", "| rule | class | finds | fix |", "|---|---|---|---|"]
+        parts += [f"## {title}\n", "| rule | finds |", "|---|---|"]
         parts += [_row(rule) for rule in rules]
         parts += ["", *(line for rule in rules for line in _entry(rule))]
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _row(rule: Rule) -> str:
-    fix = fix_of(rule).partition(" ")[0].replace("none", "")
-    return (
-        f"| [{rule.code}](#{rule.code.lower()}) | {rule.severity} | {_prose(rule.title)} | {fix} |"
-    )
+    return f"| [{rule.code}](#{rule.code.lower()}) | {_prose(rule.title)} |"
 
 
 def _entry(rule: Rule) -> Iterator[str]:
     yield f"### {rule.code}\n"
     yield f"**{_prose(rule.title)}** ({rule.severity})\n"
     yield f"{_prose(next(sentences(rule)))}\n"
-    if said := says(rule):
-        yield f"{_prose(said)}\n"
-    yield f"Seen: {'; '.join(map(_evidence, rule.seen.split('; ')))}. Fix: {fix_of(rule)}.\n"
-    for name, said in examples(rule):
-        yield f"{name}:\n\n```{_language(rule)}\n{said}\n```\n"
+    if message := message_of(rule):
+        yield f"Message: {_prose(message)}.\n"
+    fix = fix_of(rule).partition(" ")[0].replace("none", "")
+    source = "; ".join(map(_evidence, rule.seen.split("; ")))
+    yield f"Source: {source}.{f' Fix: {fix}.' * bool(fix)}\n"
+    for name, text in examples(rule):
+        yield f"{name}:\n\n```{_language(rule)}\n{text}\n```\n"
 
 
 def _prose(said: str) -> str:
@@ -94,6 +96,8 @@ def _evidence(said: str) -> str:
         page = path / "report.md" if path.is_dir() else path
         target = page.relative_to(DOCS).as_posix() if page.exists() else said[5:]
         return f"[{said[5:]}](../{target})"
+    if said.startswith("profiles/"):
+        return f"[{said}](../../{said})"
     if found := re.fullmatch(r"(\S+:\d+) `(.+)`", said):
         return f"{_prose(found[1])} `{found[2]}`"
     return _prose(said)

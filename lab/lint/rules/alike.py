@@ -70,6 +70,7 @@ def present(
     options: str,
     says: str,
     *,
+    title: str = "",
     when: When = always,
     mends: Mends = nothing,
     **shown: Unpack[Examples],
@@ -81,6 +82,7 @@ def present(
         code: The rule's.
         options: Names, a blank between them.
         says: What they do, and what to do about it.
+        title: What the rule finds; the options if it is empty.
         when: Whether that is wrong in a configuration.
         mends: The fix for what is written there.
         shown: *seen*, *bad*, *good* and *near* of `Rule`.
@@ -91,7 +93,7 @@ def present(
             for setting in written(config, *options.split()):
                 yield config.flaw(setting, fix=mends(config, setting))
 
-    title = ", ".join(options.split())
+    title = title or ", ".join(options.split())
     rule(code, _severity(code), title, why=says, **shown)(looks)
 
 

@@ -25,8 +25,8 @@ MOST = 20
     "UW323",
     Severity.DANGEROUS,
     "daemonize",
-    why="the first process ends when the server has gone to the background, and for a container, "
-    "systemd or Supervisor that is the server's end; leave it out",
+    why="the first process exits as soon as the server is in the background, so a container, "
+    "systemd or Supervisor treats the server as stopped; leave it out",
     seen="core/utils.c:143 `_exit(0)`",
     bad="daemonize = /var/log/uwsgi.log",
     good="logto = /var/log/uwsgi.log",
@@ -37,11 +37,11 @@ def in_background(config: Case) -> Iterator[Flaw]:
     setting = config.last("daemonize", "daemonize2")
     if setting is None:
         return
-    text = "the first process ends when the server has gone to the background, and "
+    text = "the first process exits as soon as the server is in the background, and "
     if watcher := _watcher(config):
-        text += f"what {watcher} starts has ended then; leave it out"
+        text += f"the service that {watcher} starts then counts as stopped; leave it out"
     elif config.known.container:
-        text += "a container ends with its first process; leave it out"
+        text += "a container stops with its first process; leave it out"
     else:
         return
     yield config.flaw(setting, text, config.drop(setting))

@@ -18,8 +18,9 @@ OFFLOADED = (
 present(
     "UW210",
     "offload-threads",
-    "unless the application returns files by wsgi.file_wrapper there is nothing for them to do, "
-    "because there are no static files and no routes; leave it out",
+    "the offload threads have nothing to do unless the application returns files by "
+    "wsgi.file_wrapper, because there are no static files and no routes; leave it out",
+    title="offload-threads with nothing to offload",
     seen="core/writer.c:624 `can_offload`",
     bad="offload-threads = 4",
     good="offload-threads = 4\nstatic-map = /static=/srv/app/static",
@@ -32,8 +33,9 @@ present(
 @rule(
     "UW220",
     Severity.NO_EFFECT,
-    "expires in a cache with purge_lru",
-    why="the time is not added to the clock, so each item has expired in 1970, and none is removed",
+    "expires for a cache with purge_lru",
+    why="uWSGI stores expires without adding the current time, so every item expires in 1970, and "
+    "it removes no expired item from a cache with purge_lru",
     seen="core/cache.c:816 `expires`; core/cache.c:1115 `purge_lru`",
     bad="cache2 = name=c,items=100,purge_lru=1\nroute = ^/x cachestore:key=x,name=c,expires=60",
     good="cache2 = name=c,items=100\nroute = ^/x cachestore:key=x,name=c,expires=60",
@@ -53,8 +55,8 @@ def expires_with_lru(config: Case) -> Iterator[Flaw]:
         keys = _keys(setting) if stores else {}
         if "expires" in keys and keys.get("name", first) in purged:
             text = (
-                "the cache has purge_lru, with which a reply says that it expired in 1970 and "
-                "nothing is ever removed; take either out"
+                "the cache has purge_lru, so replies from it say that they expired in 1970, and no "
+                "expired item is ever removed; take either out"
             )
             without = re.sub(r",expires=\w+", "", setting.raw)
             fix = config.change(setting, without, from_raw=True)
@@ -78,9 +80,9 @@ FORMS = {
 @rule(
     "UW117",
     Severity.ERROR,
-    "a map without =, or with blanks around it",
-    why="without = uWSGI does not start; blanks beside it are part of what stands there, so that "
-    "nothing is found by it",
+    "a mapping without =, or with spaces around it",
+    why="uWSGI does not start without the =, and spaces around it are part of the value, so "
+    "nothing matches",
     seen="core/uwsgi.c:4521 `invalid document root`; core/uwsgi.c:3875 `invalid mountpoint`",
     bad="static-map = /srv/app/static",
     good="static-map = /static=/srv/app/static",
@@ -93,13 +95,15 @@ def no_pair(config: Case) -> Iterator[Flaw]:
         known = not re.search(r"[$%@]\(", setting.value)
         if entry and entry.setter == PATTERNS and known and " " not in setting.value:
             meant = f"{setting.option} = PATTERN SECONDS"
-            yield config.flaw(setting, f"without a blank uWSGI does not start; write {meant}")
+            yield config.flaw(
+                setting, f"uWSGI does not start without a space between the two; write {meant}"
+            )
         if entry is None or not (entry.setter in PAIRS or setting.option == "mount"):
             continue
         form = FORMS.get(setting.option, "TYPE=SECONDS")
         left, equals, right = setting.raw.partition("=")
         if "=" not in setting.value and known:
-            text = f"without = uWSGI does not start; write {setting.option} = {form}"
+            text = f"uWSGI does not start without the =; write {setting.option} = {form}"
             yield config.flaw(setting, text)
         elif (
             equals
@@ -107,7 +111,7 @@ def no_pair(config: Case) -> Iterator[Flaw]:
             and (left != left.rstrip() or right != right.lstrip())
         ):
             meant = f"{left.rstrip()}={right.lstrip()}"
-            text = f"the blanks beside = are part of it, so that nothing is found; write {meant}"
+            text = f"the spaces around = are part of the value, so nothing matches; write {meant}"
             yield config.flaw(setting, text, config.change(setting, meant, from_raw=True))
 
 

@@ -23,8 +23,8 @@ def _asks_unix_sockets(config: Case) -> bool:
 present(
     "UW102",
     "cheaper",
-    "uWSGI does not start, because there must be more processes than stay in quiet times; write a "
-    "smaller number",
+    "uWSGI does not start unless there are more processes than cheaper; write a smaller number",
+    title="cheaper that is not below processes",
     seen="core/init.c:453 `cheaper_count >= uwsgi.numproc`",
     bad="processes = 4\ncheaper = 4",
     good="processes = 4\ncheaper = 2",
@@ -36,8 +36,9 @@ present(
 @rule(
     "UW104",
     Severity.ERROR,
-    "a limit of memory that uWSGI refuses",
-    why="the soft limit needs memory-report, the hard one needs the soft one below it",
+    "a memory limit that uWSGI refuses",
+    why="cheaper-rss-limit-soft needs memory-report, and cheaper-rss-limit-hard needs a lower soft "
+    "limit",
     seen="core/init.c:482 `cheaper_rss_limit_soft`; core/init.c:490 `cheaper_rss_limit_hard`",
     bad="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000",
     good="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000\nmemory-report = true",
@@ -52,23 +53,32 @@ def memory_limits(config: Case) -> Iterator[Flaw]:
     )
     if soft and config.on(soft.option) and not measured:
         line = "memory-report = true"
-        yield config.flaw(soft, f"uWSGI does not start; add {line}", config.add(line, after=soft))
+        yield config.flaw(
+            soft,
+            f"uWSGI does not start without memory-report; add {line}",
+            config.add(line, after=soft),
+        )
     if hard and config.number(hard.option) > 0:
         limit = config.number("cheaper-rss-limit-soft")
         if limit == 0:
             yield config.flaw(
-                hard, "uWSGI does not start; add cheaper-rss-limit-soft, lower than it"
+                hard,
+                "uWSGI does not start without a soft limit; add cheaper-rss-limit-soft, "
+                "lower than this",
             )
         elif config.number(hard.option) <= limit:
             yield config.flaw(
-                hard, f"uWSGI does not start; write more than the soft limit, {limit}"
+                hard,
+                "uWSGI does not start, because this is not above the soft limit; write more "
+                f"than {limit}",
             )
 
 
 present(
     "UW214",
     "cheaper-algo",
-    "uWSGI cannot read the queue of a UNIX socket, so no worker is ever added; write busyness",
+    "uWSGI cannot read the queue of a UNIX socket, so it never adds a worker; write busyness",
+    title="cheaper-algo = backlog with UNIX sockets",
     seen="core/master.c:260 `SIOBKLGQ`; core/master_utils.c:361 `backlog`; uwsgi#2588",
     bad="processes = 4\ncheaper = 2\ncheaper-algo = backlog\nsocket = /run/app.sock",
     good="processes = 4\ncheaper = 2\ncheaper-algo = busyness\nsocket = /run/app.sock",
@@ -82,7 +92,7 @@ present(
     "UW215",
     Severity.NO_EFFECT,
     "an unknown cheaper-algo",
-    why="uWSGI says so in its log and takes spare",
+    why="uWSGI logs this and uses spare instead",
     seen="core/master.c:613 `falling back to spare`",
     bad="processes = 4\ncheaper = 2\ncheaper-algo = bussyness",
     good="processes = 4\ncheaper = 2\ncheaper-algo = busyness",
@@ -93,7 +103,10 @@ def unknown_algorithm(config: Case) -> Iterator[Flaw]:
     for setting in written(config, "cheaper-algo"):
         if setting.value not in ALGORITHMS:
             near = config.table.nearest(setting.value, ALGORITHMS)
-            text = f"uWSGI does not know it and takes spare; write one of {', '.join(ALGORITHMS)}"
+            text = (
+                "uWSGI does not know this algorithm and uses spare instead; write one of "
+                f"{', '.join(ALGORITHMS)}"
+            )
             fix = config.change(setting, near) if near else None
             yield config.flaw(setting, text, fix)
 
@@ -101,8 +114,9 @@ def unknown_algorithm(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW216",
     Severity.NO_EFFECT,
-    "cheaper-... without cheaper",
-    why="without a number of workers for quiet times all are started and stay",
+    "a cheaper-* option without cheaper",
+    why="without cheaper, uWSGI starts all processes and keeps them, so the other cheaper options "
+    "have no effect",
     seen="core/init.c:451 `cheaper_count == 0`",
     bad="processes = 4\ncheaper-step = 2",
     good="processes = 4\ncheaper-step = 2\ncheaper = 1",
@@ -114,6 +128,7 @@ def cheaper_alone(config: Case) -> Iterator[Flaw]:
         for setting in config.starting("cheaper-"):
             if setting.option in config.table.entries and not setting.option.endswith("-list"):
                 text = (
-                    "without cheaper all processes are started and stay; add that, or leave it out"
+                    "without cheaper, uWSGI starts all processes and keeps them; add cheaper, or "
+                    "leave this out"
                 )
                 yield config.flaw(setting, text, without(config, setting))

@@ -19,8 +19,9 @@ def logged(config: Case) -> bool:
 present(
     "UW501",
     "http",
-    "the HTTP router is one process, and opens a connection to a worker for each request; without "
-    "it requests/s doubled (2.19x, measured); behind a proxy use http-socket or socket",
+    "the HTTP router is one process that opens a connection to a worker for each request, and "
+    "without it requests/s rose to 2.19x (measured); behind a proxy use http-socket or socket",
+    title="http without http-keepalive",
     seen="docs/runs/ladder; docs/explanation/what-limits-uwsgi.md",
     bad="http = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080",
@@ -31,9 +32,10 @@ present(
 missing(
     "UW502",
     "disable-logging = true",
-    "each request writes a line, which costs little to a file and much to a terminal or a slow "
-    "pipe; write disable-logging = true, and log-4xx, log-5xx, log-slow for the lines that help",
-    seen="docs/runs/ladder; docs/reference/profiles.md",
+    "uWSGI writes a line for each request, which costs little to a file and much to a terminal or "
+    "a slow pipe; write disable-logging = true, and log-4xx, log-5xx and log-slow for the lines "
+    "that you need",
+    seen="docs/runs/ladder; profiles/disable-logging.ini",
     bad="http-socket = 127.0.0.1:8080",
     near="http-socket = 127.0.0.1:8080\ndisable-logging",
     when=logged,
@@ -42,8 +44,10 @@ missing(
 present(
     "UW503",
     "memory-report reload-on-as reload-on-rss evil-reload-on-as evil-reload-on-rss",
-    "each request opens, reads and closes /proc/self/stat, also with disable-logging; against a "
-    "leak write max-worker-lifetime with a delta, which costs nothing per request",
+    "uWSGI opens, reads and closes /proc/self/stat for each request, even with disable-logging; "
+    "against a memory leak write max-worker-lifetime with max-worker-lifetime-delta, which costs "
+    "nothing per request",
+    title="a memory check for each request",
     seen="core/utils.c:1084 `force_get_memusage`; core/config.c:524 `force_get_memusage`",
     bad="master = true\nmemory-report = true",
     good="master = true\nmax-worker-lifetime = 3600\nmax-worker-lifetime-delta = 60",
@@ -53,8 +57,8 @@ present(
 present(
     "UW504",
     "thunder-lock",
-    "it may cost more than it saves: 0.848x the requests/s with 4 processes of 2 threads on one "
-    "core (measured); measure it with your own application",
+    "the lock may cost more than it saves: 0.848x the requests/s with 4 processes of 2 threads on "
+    "one core (measured); measure it with your application",
     seen="docs/runs/keep-alive",
     bad="processes = 4\nmaster = true\nthunder-lock = true",
     good="processes = 4\nmaster = true",
@@ -65,8 +69,9 @@ present(
 present(
     "UW505",
     "http",
-    "the router reaches the workers by TCP, with a handshake for each request; a UNIX socket is "
-    "cheaper: write socket = %dapp.sock",
+    "the router connects to the workers by TCP, with a handshake for each request; a UNIX socket "
+    "is cheaper: write socket = %dapp.sock",
+    title="the HTTP router over TCP",
     seen="plugins/http/http.c:1063 `127.0.0.1:0`",
     bad="http = 127.0.0.1:8080",
     good="http = 127.0.0.1:8080\nsocket = %dapp.sock",
@@ -84,9 +89,9 @@ present(
 @rule(
     "UW506",
     Severity.REMARK,
-    "post-buffering below the size of a body",
-    why="it is the size in bytes above which a body goes through a temporary file, so that nearly "
-    "every one does; write post-buffering = 8192",
+    "post-buffering smaller than a body",
+    why="a body of this many bytes or more goes through a temporary file, so nearly every body "
+    "does; write post-buffering = 8192",
     seen="core/protocol.c:707 `post_buffering`",
     bad="post-buffering = 1",
     good="post-buffering = 8192",
@@ -103,7 +108,8 @@ present(
     "UW507",
     "static-map static-map2 check-static",
     "a worker sends each file itself, in 15 system calls, and serves nothing else meanwhile; let a "
-    "proxy in front send them, or write offload-threads = 2",
+    "proxy in front send the files, or write offload-threads = 2",
+    title="static files without offload-threads",
     seen="core/protocol.c:820 `check_static`; core/static.c:564 `offloading will be`",
     bad="static-map = /static=/srv/static",
     good="static-expires = /srv/static/* 3600",
@@ -115,8 +121,8 @@ present(
 @rule(
     "UW508",
     Severity.REMARK,
-    "cheaper as it is by default",
-    why="one worker is added at a time, after three seconds of overload",
+    "cheaper with the default overload and step",
+    why="uWSGI adds one worker at a time, after 3 seconds of overload",
     seen="core/master_utils.c:289 `cheaper_overload`; core/init.c:121 `cheaper_overload = 3`",
     bad="master = true\nprocesses = 16\ncheaper = 2",
     good="master = true\nprocesses = 16\ncheaper = 2\ncheaper-overload = 1\ncheaper-step = 4",
@@ -129,7 +135,7 @@ def slow_to_grow(config: Case) -> Iterator[Flaw]:
     least = config.number("cheaper")  # of true that is 0: all are started
     if setting and least > 0 and missing_workers > 1 and not tuned:
         text = (
-            f"a burst waits: to {least} workers one is added every 3 s, until there are "
+            f"a burst waits while uWSGI adds one worker every 3 s, from {least} to "
             f"{config.processes}; write cheaper-overload = 1 and cheaper-step = 4"
         )
         lines = [
@@ -143,8 +149,9 @@ def slow_to_grow(config: Case) -> Iterator[Flaw]:
 present(
     "UW509",
     "log-master logger req-logger",
-    "each line goes through a pipe to the master, with 3 to 4 more system calls; write logto, by "
-    "which the worker writes it itself",
+    "each line goes through a pipe to the master, with 3 to 4 more system calls; write logto, so "
+    "that the worker writes the line itself",
+    title="a log that the master writes",
     seen="core/logging.c:1399 `worker_log_pipe`",
     bad="socket = /run/app.sock\nlog-master = true",
     good="socket = /run/app.sock\nlogto = /var/log/app.log",

@@ -20,8 +20,9 @@ def routed(config: Case) -> bool:
 @rule(
     "UW309",
     Severity.DANGEROUS,
-    "http11-socket with fewer places than connections",
-    why="a kept connection holds its worker's place until it closes, or is idle for 4 seconds",
+    "http11-socket with fewer threads than connections",
+    why="a connection that is kept open occupies a thread of a worker until it closes or has been "
+    "idle for 4 seconds",
     seen="proto/http.c:770 `Connection: close`; uwsgi#2038; docs/runs/keep-alive",
     bad="http11-socket = 127.0.0.1:8080\nprocesses = 4",
     good="http-socket = 127.0.0.1:8080\nprocesses = 4",
@@ -32,9 +33,9 @@ def starving(config: Case) -> Iterator[Flaw]:
     expected = config.known.connections
     for setting in config.sockets("http11") if config.cores < expected else ():
         text = (
-            f"a kept connection holds its worker, with room for {config.cores} of {expected} "
-            "clients; the others get no reply (56 of 64 got none from 8, measured); use "
-            "http-socket, behind a proxy that keeps connections"
+            "a connection that is kept open occupies a thread of a worker, and there are "
+            f"{config.cores} for {expected} clients, so the others get no reply (56 of 64 got none "
+            "from 8, measured); use http-socket, behind a proxy that keeps connections"
         )
         yield config.flaw(setting, text, config.rename(setting, "http-socket"))
 
@@ -42,9 +43,9 @@ def starving(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW310",
     Severity.DANGEROUS,
-    "http-socket for everybody",
-    why="any host can reach it, and a client that sends its headers slowly holds a worker, so "
-    "that a few of them stop the service (4.98 s, measured); put a proxy in front that buffers, "
+    "http-socket open to every host",
+    why="any host can reach the port, and a few clients that send their headers slowly occupy all "
+    "workers, so other requests wait (up to 4.98 s, measured); put a proxy in front that buffers, "
     "and listen on a UNIX socket or 127.0.0.1",
     seen="docs/runs/stress.json; docs/explanation/what-faults-cost.md",
     bad="http-socket = 0.0.0.0:80",
@@ -61,8 +62,9 @@ def slow_clients(config: Case) -> Iterator[Flaw]:
         given = re.search(r":\$\(\w+\)$", setting.raw)
         if is_open(setting.value) and (given or config.known.container):
             text = (
-                "whoever reaches it may hold a worker by sending headers slowly (4.98 s until the "
-                "service stopped, measured); publish it to a proxy that buffers, and to no other"
+                "a few clients that send their headers slowly occupy all workers, so other "
+                "requests wait (up to 4.98 s, measured); publish the port only to a proxy that "
+                "buffers"
             )
             yield config.flaw(setting, text, harmless=True)
         elif is_open(setting.value):
@@ -72,8 +74,9 @@ def slow_clients(config: Case) -> Iterator[Flaw]:
 present(
     "UW311",
     "touch-reload fs-reload",
-    "a reload kills the HTTP router first, so that requests under way are lost and new ones "
-    "refused until it is back; use touch-chain-reload with lazy-apps, or a proxy before `socket`",
+    "a reload kills the HTTP router first, so requests in flight are lost and new ones are refused "
+    "until it is back; use touch-chain-reload with lazy-apps, or a proxy in front of `socket`",
+    title="a reload that kills the HTTP router",
     seen="core/master_utils.c:48 `uwsgi_destroy_processes`",
     bad="http = 127.0.0.1:8080\nmaster = true\ntouch-reload = /srv/reload",
     good="http = 127.0.0.1:8080\nmaster = true\nlazy-apps = true\ntouch-chain-reload = /srv/reload",
@@ -84,10 +87,11 @@ present(
 present(
     "UW312",
     "http-socket",
-    "it closes each connection after the reply and does not say so: a client that keeps "
+    "uWSGI closes each connection after the reply without announcing it, so a client that keeps "
     "connections sends its next request into a closed one (31% were sent again, measured); write "
     "add-header = Connection: close",
-    seen="docs/runs/keep-alive; docs/reference/profiles.md",
+    title="http-socket without Connection: close",
+    seen="docs/runs/keep-alive; profiles/connection-close.ini",
     bad="http-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080\nadd-header = Connection: close",
     near="http-socket = 127.0.0.1:8080\nadd-header = connection:close",
@@ -103,8 +107,8 @@ present(
 @rule(
     "UW313",
     Severity.DANGEROUS,
-    "an accept queue shorter than the clients",
-    why="of connections that find the queue full the kernel drops the handshake",
+    "an accept queue shorter than the expected connections",
+    why="when the queue is full, the kernel drops the handshake of a new connection",
     seen="core/init.c:119 `listen_queue = 100`; uwsgi#1804; docs/runs/stress.json",
     bad="http-socket = 127.0.0.1:8080\nlisten = 20",
     good="http-socket = 127.0.0.1:8080\nlisten = 1024",
@@ -116,9 +120,9 @@ def short_queue(config: Case) -> Iterator[Flaw]:
     if queue < expected and config.sockets():
         setting, wanted = config.last("listen"), max(1024, expected)
         text = (
-            f"the accept queue holds {queue} connections and {expected} clients are expected; "
-            "one that does not fit waits for 1 s and more (820 of 1,401, measured); write "
-            f"listen = {wanted}, and net.core.somaxconn must not be below that"
+            f"the accept queue holds {queue} of {expected} expected connections, and a client that "
+            "does not fit waits for at least 1 s (820 of 1,401, measured); write listen = "
+            f"{wanted}, and set net.core.somaxconn to at least that"
         )
         if setting is None:
             yield config.flaw(config.top, f"no listen: {text}", config.add(f"listen = {wanted}"))
@@ -129,8 +133,8 @@ def short_queue(config: Case) -> Iterator[Flaw]:
 missing(
     "UW319",
     "max-fd = 65536",
-    "the HTTP router takes 8 bytes for each descriptor that it may open, 8.6 GB where a container "
-    "allows 2^30; write max-fd = 65536",
+    "the HTTP router allocates 8 bytes for each descriptor that it may open, which is 8.6 GB where "
+    "a container allows 2^30; write max-fd = 65536",
     seen="plugins/corerouter/corerouter.c:666 `max_fd`; uwsgi#2299; nautobot/helm-charts#760",
     bad="http = 127.0.0.1:8080",
     near="http = 127.0.0.1:8080\nmax-fd = 4096",
@@ -140,8 +144,8 @@ missing(
 missing(
     "UW321",
     "buffer-size = 32768",
-    "a request whose headers are longer than 4096 bytes, as one with many cookies, is closed "
-    "without a reply; write buffer-size = 32768",
+    "uWSGI closes the connection without a reply if the headers are longer than 4096 bytes, for "
+    "example with many cookies; write buffer-size = 32768",
     seen="core/init.c:112 `buffer_size = 4096`; proto/uwsgi.c:24 `buffer_size`; zulip#22349",
     bad="http-socket = 127.0.0.1:8080",
     near="http-socket = 127.0.0.1:8080\nbuffer-size = 8192",

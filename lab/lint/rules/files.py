@@ -24,7 +24,7 @@ FOREIGN = re.compile(
     "UW006",
     Severity.ERROR,
     "a line without =",
-    why="all of it is taken for an option's name",
+    why="uWSGI takes the whole line for the name of an option",
     seen="core/ini.c:48 `key[i] == '='`",
     bad="processes: 4",
     good="processes = 4",
@@ -39,7 +39,10 @@ def no_equals(config: Case) -> Iterator[Flaw]:
         known = words[1] in config.table.entries
         advice = f"write {words[1]} = {words[2]}" if known else "write OPTION = VALUE"
         new = f"{words[1]} = {words[2]}" if known else None
-        text = f'without "=" all of it is an option\'s name, which uWSGI does not know; {advice}'
+        text = (
+            'without "=" the whole line is the name of an option, which uWSGI does not know; '
+            f"{advice}"
+        )
         yield config.flaw(
             setting, text, instead(config, setting.spot, setting.option, new, safe=False)
         )
@@ -48,8 +51,8 @@ def no_equals(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW007",
     Severity.ERROR,
-    "no [uwsgi], or more than that in its line",
-    why="another section is not read, and uWSGI starts as if its options were not there",
+    "a misspelt [uwsgi], or options above it",
+    why="uWSGI does not read options outside of [uwsgi], and starts as if they did not exist",
     seen="core/ini.c:138 `section[strlen(section) - 1] = 0`",
     bad="[uwsgi] ; main\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
@@ -66,7 +69,8 @@ def section_misnamed(config: Case) -> Iterator[Flaw]:
             passed.add(line.spot.file)
             if not config.texts[line.spot.file].startswith("\ufeff"):
                 text = (
-                    f"{line.text}: it stands in no section, so it is not read; write [uwsgi] above"
+                    f"{line.text}: the line is in no section, so uWSGI ignores it; write [uwsgi] "
+                    "above it"
                 )
                 fix = instead(config, line.spot, line.text, f"[uwsgi]\n{line.text}", safe=False)
                 yield config.flaw(line.spot, text, fix)
@@ -76,8 +80,8 @@ def section_misnamed(config: Case) -> Iterator[Flaw]:
     "UW008",
     Severity.ERROR,
     "a byte order mark, or UTF-16",
-    why="with this mark before it [uwsgi] is no section, so that nothing of it is read, and of "
-    "UTF-16 nothing at all; save the file as UTF-8 without a mark",
+    why="with this mark in front of it [uwsgi] is not a section, so uWSGI ignores everything in "
+    "it, and it reads nothing at all of UTF-16; save the file as UTF-8 without a mark",
     seen="core/ini.c:136 `key[0] == '['`",
     bad="\ufeff[uwsgi]\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
@@ -95,8 +99,8 @@ def byte_order_mark(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW010",
     Severity.ERROR,
-    "a condition without an end",
-    why="everything below belongs to it, in the files that are read later, too",
+    "a condition without endif",
+    why="the condition applies to everything below it, including files that are read later",
     seen="core/config.c:441 `endif`",
     bad="if-env = DEBUG\nlog-5xx = true\nmaster = true",
     good="if-env = DEBUG\nlog-5xx = true\nendif =\nmaster = true",
@@ -112,15 +116,18 @@ def no_end(config: Case) -> Iterator[Flaw]:
             continue
         below = [line for line in lines[at + 1 : at + 2] if line.spot.file == each.spot.file]
         fix = instead(config, below[0].spot, "", "endif =", safe=False) if below else None
-        text = f"{each.text}: no endif follows, so all below belongs to it; add endif ="
+        text = (
+            f"{each.text}: no endif follows, so the condition applies to everything below it; add "
+            "endif ="
+        )
         yield config.flaw(each.spot, text, fix)
 
 
 @rule(
     "UW011",
     Severity.ERROR,
-    "a condition in a condition",
-    why="uWSGI does not start; end the first before the second",
+    "a condition inside a condition",
+    why="uWSGI does not start; end the first condition before the second",
     seen="core/uwsgi.c:4704 `recursive logic in options is not supported`",
     bad="if-env = A\nif-env = B\nmaster = true\nendif =\nendif =",
     good="if-env = A\nmaster = true\nendif =",
@@ -130,7 +137,9 @@ def condition_inside(config: Case) -> Iterator[Flaw]:
     """A loop is one, too."""
     for line in config.option_lines:
         if line.inside and sections.opens(config.table, line.option):
-            text = f"{line.text}: it stands inside that of line {line.inside.line}, and {WHY}"
+            text = (
+                f"{line.text}: this condition is inside that of line {line.inside.line}, and {WHY}"
+            )
             yield config.flaw(line.spot, text)
 
 
@@ -155,8 +164,8 @@ def continued(config: Case) -> Iterator[Flaw]:
     "UW016",
     Severity.ERROR,
     "a relative include",
-    why="it is looked for in the folder that uWSGI is started in, not beside this file; write %d "
-    "before it",
+    why="uWSGI looks for the file in the folder that it is started in, not beside this file; write "
+    "%d before the name",
     seen="core/uwsgi.c:1073 `uwsgi_expand_path`; core/utils.c:3639 `realpath`",
     bad="ini = base.ini",
     good="ini = %dbase.ini",
@@ -176,7 +185,7 @@ def relative_include(config: Case) -> Iterator[Flaw]:
     "UW017",
     Severity.ERROR,
     "a second [uwsgi]",
-    why="both are read, and of an option in both the last line counts",
+    why="uWSGI reads both sections, and of an option in both the last value counts",
     seen="core/ini.c:147 `section_asked`; docs/reference/production-settings.md",
     bad="[uwsgi]\nprocesses = 4\n[uwsgi]\nprocesses = 2",
     good="[uwsgi]\nprocesses = 4",
@@ -191,8 +200,8 @@ def second_section(config: Case) -> Iterator[Flaw]:
             spot = first.setdefault((line.spot.file, line.section), line.spot)
             if spot != line.spot:
                 text = (
-                    f"{line.text} has begun in line {spot.line}: both are read, and these values "
-                    "replace those; make one section of them"
+                    f"{line.text} already begins in line {spot.line}, and these values replace the "
+                    "earlier ones; merge the two sections"
                 )
                 yield config.flaw(line.spot, text)
 
@@ -200,9 +209,9 @@ def second_section(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW018",
     Severity.ERROR,
-    "no section that is read",
-    why="uWSGI reads one section, [uwsgi] unless another is named; without it nothing of the file "
-    "counts, and uWSGI says so in its log and goes on",
+    "no section that uWSGI reads",
+    why="uWSGI reads one section, [uwsgi] unless another is named. Without that section it ignores "
+    "the file, logs so, and goes on",
     seen="core/ini.c:164 `Can't find section`",
     bad="[app]\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
@@ -223,14 +232,14 @@ def no_section(config: Case) -> Iterator[Flaw]:
             continue
         advice = f"write [{section}] above the options"
         if names:
-            advice += f", or name a section that is there: {file.name}:{names[0]}"
+            advice += f", or name a section that exists: {file.name}:{names[0]}"
         where = "this file" if by is None else file
-        what = f"there is no section [{section}] in {where}"
+        what = f"{where} has no section [{section}]"
         if file in config.forms:
-            what, advice = f"there is no option in {where}", f'put all below "{section}"'
+            what, advice = f"{where} has no options", f'put them below "{section}"'
         foreign = bool(FOREIGN.search(config.texts[file]))
         if foreign:
-            advice = "it looks like a file of another program's"
+            advice = "it looks like a file of another program"
         text = f"{what}, so uWSGI reads nothing of it; {advice}"
         yield config.flaw(by or Spot(file, 1, 1), text, harmless=foreign)
 
@@ -239,8 +248,8 @@ def no_section(config: Case) -> Iterator[Flaw]:
     "UW019",
     Severity.ERROR,
     "a file that includes itself",
-    why="uWSGI includes it again each time that it reads this line, until it crashes; take this "
-    "line out, or the one by which that file includes this one",
+    why="uWSGI includes the file again each time it reads this line, until it crashes; remove this "
+    "line, or the one by which that file includes this one",
     seen="core/uwsgi.c:4722 `uwsgi_ini_config`",
     bad="ini = %duwsgi.ini",
     good="ini = %dbase.ini",
@@ -255,8 +264,8 @@ def circle(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW020",
     Severity.ERROR,
-    "an include that is not there",
-    why="uWSGI ends at once where a file that it includes is missing; make the file, or put "
+    "an include that does not exist",
+    why="uWSGI exits at once if a file that it includes does not exist; create the file, or put "
     "if-exists around the line",
     seen="core/utils.c:3640 `uwsgi_error_realpath(src)`",
     bad="ini = /etc/uwsgi/shop.ini",
@@ -269,20 +278,25 @@ def include_missing(config: Case) -> Iterator[Flaw]:
     for path, by in config.missing:
         if re.search(r"[$%@]\(", by.raw):
             continue  # another rule says that uWSGI does not replace the name
-        text = f"there is no {path}, so uWSGI ends at once"
+        text = f"{path} does not exist, so uWSGI exits at once"
         if not here:
-            text = f"there is no {path} on this machine, and uWSGI ends at once where it finds none"
-        advice = "make the file, or put if-exists around the line"
+            text = (
+                f"{path} does not exist on this machine, and uWSGI exits at once where it is "
+                "missing"
+            )
+        advice = "create the file, or put if-exists around the line"
         yield config.flaw(by, f"{text}; {advice}", harmless=not here)
 
 
 def _misnamed(config: Case, line: sections.Line) -> Flaw:
     """Return what is wrong with a line that is meant to be [uwsgi]; a comment in it stays."""
-    text = f'{line.text} is the section "{line.section}", which is not read; write [uwsgi]'
+    text = f'{line.text} is the section "{line.section}", which uWSGI does not read; write [uwsgi]'
     comment = re.fullmatch(r"\[.*\]\s*([;#].*)", line.text)
     new = f"{comment[1]}\n[uwsgi]" if comment else "[uwsgi]"
     if "\r" in line.text:
-        text = "the lines end with CR alone, so that all of them are one to uWSGI; end them with LF"
+        text = (
+            "the lines end with CR alone, so uWSGI takes them for a single line; end them with LF"
+        )
         new = line.text.replace("\r", "\n")
     return config.flaw(line.spot, text, instead(config, line.spot, line.text, new, safe=False))
 

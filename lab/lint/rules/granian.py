@@ -15,9 +15,9 @@ from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, r
 @rule(
     "GR001",
     Severity.ERROR,
-    "no interface",
-    why="granian calls the application by RSGI, and one that is written for WSGI or ASGI answers "
-    "500; write --interface wsgi or --interface asgi, or rsgi where that is meant",
+    "no --interface",
+    why="granian calls the application by RSGI, and an application for WSGI or ASGI answers 500; "
+    "write --interface wsgi or --interface asgi, or --interface rsgi if you mean that",
     seen="granian/cli.py:127 `Interfaces.RSGI`",
     bad="granian site:app",
     good="granian --interface wsgi site:app",
@@ -32,7 +32,7 @@ def rsgi(config: Case) -> Iterator[Flaw]:
 @rule(
     "GR002",
     Severity.REMARK,
-    "as many threads as the backlog allows",
+    "threads limited only by the backlog",
     why="a worker starts up to half of its share of the backlog as threads",
     seen="granian/server/common.py:173 `self.backpressure // 2`",
     bad="granian --interface wsgi site:app",
@@ -48,12 +48,12 @@ def many_threads(config: Case) -> Iterator[Flaw]:
     if allowed is None or threads * workers > allowed:
         text = (
             f"no --blocking-threads: a worker may run {threads} threads, and each may hold a "
-            "connection to the database; write --blocking-threads with as many as it allows"
+            "database connection; write --blocking-threads with as many as the database allows"
         )
         if backlog and not config.last("backpressure"):
             text = (
-                f"without --blocking-threads it says how many threads a worker may run, too: "
-                f"{threads}, half of its share; write --blocking-threads with as many as the "
+                "without --blocking-threads this also sets how many threads a worker may run, "
+                f"{threads} (half of its share); write --blocking-threads with as many as the "
                 "database allows"
             )
             yield config.flaw(backlog, text)
@@ -76,9 +76,9 @@ def default_threads(config: Case) -> int:
 @rule(
     "GR003",
     Severity.REMARK,
-    "one thread a worker",
-    why="each worker runs one request at a time, and one that waits holds up the others; use "
-    "more, or leave it out",
+    "one thread per worker",
+    why="a worker serves one request at a time, and a request that waits holds up the others; use "
+    "more threads, or leave it out",
     seen="granian/server/common.py:171 `blocking_threads`",
     bad="granian --interface wsgi --blocking-threads 1 site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
@@ -94,8 +94,8 @@ def one_thread(config: Case) -> Iterator[Flaw]:
 @rule(
     "GR004",
     Severity.REMARK,
-    "a backlog that the kernel cuts",
-    why="a queue is no longer than net.core.somaxconn, and the kernel does not say so",
+    "a backlog longer than the kernel allows",
+    why="the kernel shortens the queue to net.core.somaxconn without a warning",
     seen="https://man7.org/linux/man-pages/man2/listen.2.html",
     bad="granian --interface wsgi --blocking-threads 32 --backlog 8192 site:app",
     good="granian --interface wsgi --blocking-threads 32 --backlog 1024 site:app",
@@ -105,7 +105,9 @@ def cut(config: Case) -> Iterator[Flaw]:
     """The queue is shorter than written."""
     setting, most = config.last("backlog"), config.known.somaxconn
     if setting and most is not None and config.number("backlog") > most:
-        text = f"the kernel cuts it to {most} without a word; raise net.core.somaxconn as well"
+        text = (
+            f"the kernel shortens it to {most} without a warning; raise net.core.somaxconn as well"
+        )
         yield config.flaw(setting, text)
 
 
@@ -126,8 +128,8 @@ INSTEAD = {
 @rule(
     "GR005",
     Severity.ERROR,
-    "an option that granian does not know",
-    why="granian says `No such option` and does not start",
+    "an option that granian does not have",
+    why="granian prints `No such option` and does not start",
     seen="granian/cli.py:106 `click.option(*param_decls, cls=cls, **attrs)`",
     bad="granian --interface wsgi --worker 4 site:app",
     good="granian --interface wsgi --workers 4 site:app",
@@ -147,13 +149,13 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
         meant = INSTEAD.get(name, f"--{close}" if close else "")
         if name == "threads" and is_wsgi(config):
             meant = "--blocking-threads"  # gunicorn's and uWSGI's threads run the application
-        text = f"{long}: granian {carried()['version']} has no such option, and does not start"
+        text = f"{long}: granian {carried()['version']} has no such option and does not start"
         there = meant and config.last(meant.removeprefix("--"))
         fix = None
         if meant.removeprefix("--") in options() and not there:
             edit = Edit(setting.spot, long, meant)
             fix = Fix((edit,), safe=False, says=meant)
-        say = f"{meant} is there, too; leave this one out" if there else f"write {meant}"
+        say = f"{meant} is already set; leave this one out" if there else f"write {meant}"
         yield config.flaw(setting.spot, f"{text}; {say if meant else 'leave it out'}", fix)
 
 
@@ -165,7 +167,7 @@ def _unknown_variable(config: Case, setting: Setting) -> Iterator[Flaw]:
     entry = options().get(option)
     close = f"GRANIAN_{entry['variable'].upper()}" if entry else None
     meant = close or config.table.nearest(setting.option, known)
-    text = f"{setting.option}: granian reads no such variable, and does not say so"
+    text = f"{setting.option}: granian does not read this variable, and does not warn"
     there = meant and config.last(variables()[meant.removeprefix("GRANIAN_")])
     fix = config.rename(setting, meant) if meant and not there else None
     say = f"write {meant}" if meant else "leave it out"
@@ -176,7 +178,7 @@ def _unknown_variable(config: Case, setting: Setting) -> Iterator[Flaw]:
     "GR006",
     Severity.ERROR,
     "a value that granian refuses",
-    why="granian says `Invalid value` and does not start",
+    why="granian prints `Invalid value` and does not start",
     seen="granian/cli.py:132 `click.IntRange(1)`",
     bad="granian --interface wsgi --workers auto site:app",
     good="granian --interface wsgi --workers 4 site:app",
@@ -204,9 +206,9 @@ def refused(config: Case) -> Iterator[Flaw]:
 @rule(
     "GR007",
     Severity.DANGEROUS,
-    "a worker that nobody replaces",
-    why="when one worker dies, as by the OOM killer, granian stops the others and ends with status "
-    "1; write --respawn-failed-workers",
+    "workers that are not replaced",
+    why="when one worker dies, for example by the OOM killer, granian stops the others and exits "
+    "with status 1; write --respawn-failed-workers",
     seen="granian/server/common.py:549 `if not self.respawn_failed_workers:`",
     bad="granian --interface wsgi --blocking-threads 32 --workers 4 site:app",
     good="granian --interface wsgi --blocking-threads 32 --workers 4 --respawn-failed-workers "
@@ -231,8 +233,8 @@ ENOUGH = 1 << 15
 @rule(
     "GR008",
     Severity.DANGEROUS,
-    "less room for headers than proxies pass on",
-    why="a request whose headers are longer, as one with many cookies, gets 431; leave it out, "
+    "a header buffer smaller than what proxies pass on",
+    why="a request with longer headers, for example with many cookies, gets 431; leave it out, "
     "granian's default is about 417,792 bytes",
     seen="granian/cli.py:178 `HTTP1Settings.max_buffer_size`; overhangio/tutor#1321",
     bad="granian --interface wsgi --blocking-threads 32 --http1-buffer-size 8192 site:app",
@@ -251,8 +253,8 @@ def small_buffer(config: Case) -> Iterator[Flaw]:
     "GR009",
     Severity.DANGEROUS,
     "reload",
-    why="a file that changes stops all workers at once, and one that dies ends the server, also "
-    "with --respawn-failed-workers; leave it out where people use it",
+    why="a changed file stops all workers at once, and a worker that dies ends the server, even "
+    "with --respawn-failed-workers; leave it out in production",
     seen="granian/server/common.py:624 `stop_event=self.main_loop_interrupt`",
     bad="granian --interface wsgi --blocking-threads 32 --reload site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",

@@ -15,9 +15,10 @@ from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Severity, rule
 @rule(
     "GR010",
     Severity.DANGEROUS,
-    "workers that are replaced before a TCP port",
-    why="connections that wait for a worker are reset when it is replaced, unless the kernel moves "
-    "them to another; set the sysctl net.ipv4.tcp_migrate_req = 1, in the container, too",
+    "workers that are replaced behind a TCP port",
+    why="connections that wait for a worker are reset when that worker is replaced, unless the "
+    "kernel moves them to another; set the sysctl net.ipv4.tcp_migrate_req = 1, also in the "
+    "container",
     seen="granian/server/common.py:567 `self.lifetime_signal or self.rss_signal`; "
     "https://github.com/emmett-framework/granian#workers-and-threads",
     bad="granian --interface wsgi --blocking-threads 32 --workers-lifetime 3600 site:app",
@@ -36,9 +37,9 @@ def reset(config: Case) -> Iterator[Flaw]:
 @rule(
     "GR011",
     Severity.DANGEROUS,
-    "threads of I/O for those of the application",
-    why="a WSGI application does not run in them, but in as many others as the backlog allows; "
-    "write --blocking-threads for how many requests it serves at once",
+    "--runtime-threads for the application's threads",
+    why="a WSGI application does not run in these threads, but in as many others as the backlog "
+    "allows; write --blocking-threads with the number of requests that a worker serves at once",
     seen="granian/server/common.py:173 `self.backpressure // 2`; overhangio/tutor#1321",
     bad="granian --interface wsgi --runtime-threads 4 site:app",
     good="granian --interface wsgi --blocking-threads 4 site:app",
@@ -50,8 +51,9 @@ def wrong_threads(config: Case) -> Iterator[Flaw]:
     limited = config.last("blocking-threads") or config.last("backpressure")
     if setting and is_wsgi(config) and not limited and config.number("runtime-threads") > 1:
         text = (
-            f"the application does not run in them, but in up to {default_threads(config)} others "
-            "of each worker; write --blocking-threads for how many requests it serves at once"
+            "the application does not run in these threads, but in up to "
+            f"{default_threads(config)} others of each worker; write --blocking-threads with the "
+            "number of requests that a worker serves at once"
         )
         edit = Edit(setting.spot, "--runtime-threads", "--blocking-threads")
         there = config.line(setting.spot)[setting.spot.column - 1 :].startswith(edit.old)
@@ -63,9 +65,9 @@ def wrong_threads(config: Case) -> Iterator[Flaw]:
 @rule(
     "GR012",
     Severity.DANGEROUS,
-    "backpressure below the connections that are kept",
-    why="it counts connections, those that are idle, too, and past it a worker takes no other; "
-    "write more, and limit the threads by --blocking-threads",
+    "backpressure below the number of kept connections",
+    why="--backpressure counts connections, including idle ones, and a worker at the limit accepts "
+    "no other; write more, and limit the threads by --blocking-threads",
     seen="granian/server/common.py:169 `backpressure or self.backlog`; "
     "https://github.com/emmett-framework/granian#backpressure",
     bad="granian --interface wsgi --backpressure 4 site:app",
@@ -80,7 +82,7 @@ def full_of_idle(config: Case) -> Iterator[Flaw]:
     if setting and not closes and 0 < places < config.known.connections:
         many = f"{places} idle connections" if places > 1 else "an idle connection"
         text = (
-            f"{many}, kept by clients or a proxy, and no other is answered until one of them "
+            f"with {many} kept by clients or a proxy, no other connection is answered until one "
             "closes; write more than they keep"
         )
         if is_wsgi(config):
@@ -95,9 +97,9 @@ SCRIPTS = re.compile(r"(?:/(?:usr/(?:local/)?)?|(?:.*/)?\.?venv/)s?bin/[^/]+(?<!
 @rule(
     "GR013",
     Severity.ERROR,
-    "a target that is no module",
+    "a target that is not a module",
     why="granian imports a module, or a file whose name ends with .py, which may be left out; name "
-    "the module that the script imports, as shop.wsgi:application",
+    "the module that the script imports, as in shop.wsgi:application",
     seen="granian/_internal.py:23 `os.path.splitext(path)`; "
     "granian/_internal.py:64 `name or 'app'`",
     bad="granian --interface wsgi --blocking-threads 32 /usr/bin/shop-api:application",
@@ -115,10 +117,13 @@ def no_module(config: Case) -> Iterator[Flaw]:
     script = script and not is_file(Path(f"{path}.py"))
     if script or SCRIPTS.fullmatch(path):
         text = (
-            f"{path}: granian imports {path}.py, and does not start without it; name the module "
-            "that the script imports, as shop.wsgi:application"
+            f"{path}: granian imports {path}.py and does not start without that file; name the "
+            "module that the script imports, as in shop.wsgi:application"
         )
         yield config.flaw(served.spot, text)
     elif not colon:
-        text = f"{path}: granian takes what is called app in it; write {path}:application if not"
+        text = (
+            f"{path}: granian serves the object called app; write {path}:application if yours has "
+            "that name"
+        )
         yield config.flaw(served.spot, text, harmless=True)

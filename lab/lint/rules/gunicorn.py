@@ -103,7 +103,7 @@ def unknown(config: Case) -> Iterator[tuple[Setting, str]]:
 def elsewhere(config: Case) -> str:
     """Return what a message says of workers that the file does not choose."""
     known = config.last("worker_class") or config.last("threads") or is_command(config)
-    return "" if known else ", unless its command has --worker-class or --threads"
+    return "" if known else ", unless the command line has --worker-class or --threads"
 
 
 def addresses(config: Case) -> list[str] | None:
@@ -119,8 +119,8 @@ def addresses(config: Case) -> list[str] | None:
 @rule(
     "GU001",
     Severity.NO_EFFECT,
-    "a name that gunicorn does not know",
-    why="gunicorn ignores names that are none of its settings, without a word",
+    "a setting that gunicorn does not have",
+    why="gunicorn ignores names that are not settings, without a warning",
     seen="gunicorn/app/base.py:140 `Ignore unknown names`; gunicorn#783",
     bad="worker = 4",
     good="workers = 4",
@@ -132,9 +132,9 @@ def unknown_name(config: Case) -> Iterator[Flaw]:
     for setting, meant in unknown(config):
         there = config.last(meant)
         if not meant:
-            text, fix = f"earlier ones had it; {GONE[setting.option]}", drop(config, setting)
+            text, fix = f"earlier versions had it; {GONE[setting.option]}", drop(config, setting)
         elif there and not config.line(there.spot).rstrip().endswith("*"):
-            text = f"{meant} is in line {there.spot.line}; leave this one out"
+            text = f"{meant} is already set in line {there.spot.line}; leave this one out"
             fix = drop(config, setting)
         else:
             text = f"write {meant}"
@@ -148,7 +148,7 @@ def unknown_name(config: Case) -> Iterator[Flaw]:
     "GU002",
     Severity.NO_EFFECT,
     "keepalive with sync workers",
-    why="gunicorn's sync workers close after every reply; leave it out, or set worker_class = "
+    why="sync workers close the connection after every reply; leave it out, or set worker_class = "
     '"gthread"',
     seen="gunicorn/workers/sync.py:179 `resp.force_close()`; gunicorn#2330",
     bad="keepalive = 75",
@@ -165,8 +165,8 @@ def keepalive_with_sync(config: Case) -> Iterator[Flaw]:
 @rule(
     "GU003",
     Severity.NO_EFFECT,
-    "sync with threads",
-    why="with more than one thread gunicorn runs gthread workers all the same; say so",
+    "sync workers with threads",
+    why='with more than one thread gunicorn runs gthread workers instead; write "gthread"',
     seen="gunicorn/config.py:139 `is_sync and self.threads > 1`",
     bad='worker_class = "sync"\nthreads = 4',
     good='worker_class = "gthread"\nthreads = 4',
@@ -182,8 +182,8 @@ def not_sync(config: Case) -> Iterator[Flaw]:
 @rule(
     "GU004",
     Severity.NO_EFFECT,
-    "worker_connections with workers that have no limit",
-    why="only gthread and gevent workers limit connections by it; leave it out",
+    "worker_connections with workers that ignore it",
+    why="only gthread and gevent workers limit their connections by this; leave it out",
     seen="gunicorn/workers/gthread.py:256 `worker_connections`; gunicorn/config.py:847 `gthread`; "
     "gunicorn/workers/gasgi.py:33 `self.worker_connections`",
     bad="worker_connections = 1000",
@@ -200,8 +200,8 @@ def connections_of_sync(config: Case) -> Iterator[Flaw]:
 @rule(
     "GU005",
     Severity.DANGEROUS,
-    "max_requests without jitter",
-    why="workers that share the requests reach their count together",
+    "max_requests without max_requests_jitter",
+    why="workers that share the requests reach the limit at the same time",
     seen="gunicorn/workers/base.py:60 `max_requests_jitter`; gunicorn#862",
     bad="workers = 4\nmax_requests = 1000",
     good="workers = 4\nmax_requests = 1000\nmax_requests_jitter = 100",
@@ -213,7 +213,7 @@ def no_jitter(config: Case) -> Iterator[Flaw]:
     jitter, workers = number(config, "max_requests_jitter", 0), config.last("workers")
     if setting and count and jitter == 0 and (workers is None or workers.value != "1"):
         most = str(max(1, count // 10))
-        text = "all workers reach it, and end, at about the same time"
+        text = "all workers reach the limit and end at about the same time"
         there = config.last("max_requests_jitter")
         change = config.change(there, most) if there else None
         fix = change if there else add(config, "max_requests_jitter", most, after=setting)
@@ -224,9 +224,9 @@ def no_jitter(config: Case) -> Iterator[Flaw]:
 @rule(
     "GU006",
     Severity.REMARK,
-    "the workers' heartbeat on a disk",
-    why="each worker touches a file in /tmp, which is a disk in a container, and is killed where "
-    'that makes it wait for longer than timeout; write worker_tmp_dir = "/dev/shm"',
+    "a heartbeat file on a disk",
+    why="each worker touches a file in /tmp, which is on a disk in a container, and gunicorn kills "
+    'the worker if the disk makes it wait longer than timeout; write worker_tmp_dir = "/dev/shm"',
     seen="gunicorn/config.py:1294 `may block a worker`",
     bad="workers = 4",
     good='workers = 4\nworker_tmp_dir = "/dev/shm"',
@@ -243,9 +243,9 @@ def heartbeat_on_disk(config: Case) -> Iterator[Flaw]:
 @rule(
     "GU007",
     Severity.REMARK,
-    "a timeout that bounds no request",
-    why="it ends a worker that does not say that it lives, and one with threads or an event loop "
-    "says so while its requests wait; give what a request waits for a timeout of its own",
+    "a timeout that does not limit requests",
+    why="gunicorn kills a worker that stops reporting, and a worker with threads or an event loop "
+    "keeps reporting while its requests hang; set a timeout on whatever a request waits for",
     seen="gunicorn/workers/gthread.py:417 `notify`; gunicorn/arbiter.py:612 `last_update`",
     bad='worker_class = "gthread"\ntimeout = 30',
     good="timeout = 30",
@@ -262,7 +262,7 @@ def timeout_of_the_loop(config: Case) -> Iterator[Flaw]:
     "GU008",
     Severity.DANGEROUS,
     "as many workers as the host has CPUs",
-    why="it counts the CPUs of the host and knows no limit of a container; write a number, or "
+    why="this counts the CPUs of the host and ignores the limit of a container; write a number, or "
     "take it from the environment",
     seen="gunicorn#2028",
     bad="import multiprocessing\nworkers = multiprocessing.cpu_count() * 2 + 1",
@@ -280,8 +280,8 @@ def host_cpus(config: Case) -> Iterator[Flaw]:
 @rule(
     "GU009",
     Severity.ERROR,
-    "a class of workers that gunicorn does not have",
-    why="gunicorn has no such workers and does not start",
+    "a worker class that gunicorn does not have",
+    why="gunicorn has no such worker class and does not start",
     seen="gunicorn/workers/__init__.py:6 `SUPPORTED_WORKERS`",
     bad='worker_class = "eventlet"',
     good='worker_class = "gevent"',
@@ -297,7 +297,7 @@ def no_such_workers(config: Case) -> Iterator[Flaw]:
     gone = {"eventlet": "gevent", "gaiohttp": "asgi"}
     close = difflib.get_close_matches(name, there, n=1, cutoff=0.5)
     meant = gone.get(name) or next(iter(close), "")
-    text = f"gunicorn {carried()['version']} has no such workers, and does not start; write "
+    text = f"gunicorn {carried()['version']} has no such worker class and does not start; write "
     fix = config.change(setting, f'"{meant}"') if meant else None
     yield config.flaw(
         setting, text + (f'"{meant}"' if meant else f"one of {', '.join(there)}"), fix
@@ -307,8 +307,8 @@ def no_such_workers(config: Case) -> Iterator[Flaw]:
 @rule(
     "GU010",
     Severity.REMARK,
-    "connections that end before the proxy lets go",
-    why="a proxy may send a request while the worker closes the connection for being idle",
+    "keepalive shorter than the proxy's",
+    why="a proxy may send a request at the moment when the worker closes the idle connection",
     seen="gunicorn/config.py:947 `default = 2`; conbench#1156",
     bad='worker_class = "gthread"',
     good='worker_class = "gthread"\nkeepalive = 75',
@@ -320,13 +320,13 @@ def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
     if worker_class(config) not in KEEPING or seconds is None or not 0 < seconds < 60:
         return
     text = (
-        f"an idle connection is closed after {seconds} s, and a proxy that keeps it for longer "
-        "(nginx and load balancers: 60 s) answers 502 where both happen at once; behind one write "
+        f"an idle connection is closed after {seconds} s, and a proxy that keeps it longer (nginx "
+        "and load balancers: 60 s) answers 502 if both happen at once; behind such a proxy write "
         "keepalive = 75"
     )
     asgi = is_asgi(config)
     if asgi:  # gunicorn/workers/gasgi.py:251 `while self.nr_conns > 0`; so no fix of one half
-        text += ", and graceful_timeout = 10: a stop waits as long as that for idle connections"
+        text += ", and graceful_timeout = 10: a stop waits that long for idle connections"
     if setting is None:
         where = config.last("worker_class") or config.top
         fix = None if asgi else add(config, "keepalive", "75")
@@ -339,8 +339,8 @@ def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
     "GU011",
     Severity.DANGEROUS,
     "reload",
-    why="workers restart when a file changes, clients see the traceback of one that cannot be "
-    "imported, and preload_app does not go with it; leave it out where people use it",
+    why="workers restart when a file changes, clients see the traceback if the new code cannot be "
+    "imported, and preload_app does not work with it; leave it out in production",
     seen="gunicorn/config.py:1044 `incompatible with application preloading`",
     bad="reload = True",
     good="reload = False",
@@ -356,8 +356,8 @@ def reloads(config: Case) -> Iterator[Flaw]:
 @rule(
     "GU012",
     Severity.DANGEROUS,
-    "headers of a proxy from anybody",
-    why="any client that reaches the port may say that it came by https; name the proxy's "
+    "proxy headers trusted from every address",
+    why="any client that reaches the port can claim that it came by https; write the proxy's "
     "address, or bind to a UNIX socket",
     seen="gunicorn/config.py:1436 `disable checking of front-end IPs`",
     bad='forwarded_allow_ips = "*"',

@@ -62,11 +62,14 @@ def _mapping(value: object) -> None:
 
 WANTED = {
     "validate_bool": ("True or False", _boolean),
-    "validate_pos_int": ("a whole number that is not negative", _number),
-    "validate_string": ("a text in quotes", _text),
-    "validate_list_string": ("a list of texts", _texts),
-    "validate_string_to_list": ('a text with commas, as in "a,b"', _text),
-    "validate_string_to_addr_list": ('addresses in one text, as in "10.0.0.1,10.0.0.2"', _networks),
+    "validate_pos_int": ("a whole number, 0 or more", _number),
+    "validate_string": ("a string", _text),
+    "validate_list_string": ("a list of strings", _texts),
+    "validate_string_to_list": ('a string with commas, as in "a,b"', _text),
+    "validate_string_to_addr_list": (
+        'one string of addresses, as in "10.0.0.1,10.0.0.2"',
+        _networks,
+    ),
     "validate_dict": ("a dict", _mapping),
 }
 """
@@ -108,7 +111,7 @@ def refuses(name: str, value: object) -> str | None:
     "GU013",
     Severity.ERROR,
     "a value that gunicorn refuses",
-    why="gunicorn says `Invalid value` and does not start",
+    why="gunicorn prints `Invalid value` and does not start",
     seen="gunicorn/app/base.py:146 `Invalid value for`; gunicorn/config.py:412 `Invalid boolean`",
     bad='daemon = "yes"',
     good="daemon = True",
@@ -139,7 +142,7 @@ def refused(config: Case) -> Iterator[Flaw]:
     "GU014",
     Severity.ERROR,
     "a limit that gunicorn replaces",
-    why="gunicorn takes another limit in its place, and does not say so",
+    why="gunicorn uses another limit instead, without a warning",
     seen="gunicorn/http/message.py:513 `self.limit_request_line >= MAX_REQUEST_LINE`; "
     "gunicorn/http/message.py:313 `self.limit_request_fields > MAX_HEADERS`; "
     "gunicorn/http/message.py:316 `self.limit_request_field_size <= 0`",
@@ -155,11 +158,14 @@ def replaced(config: Case) -> Iterator[Flaw]:
             continue
         most, zero = MOST[name]
         if value == 0 and zero is None:
-            text = "there is no limit, and a client may send up to 1 MB of it; write 8190 at most"
+            text = (
+                "the request line then has no limit, and a client may send up to 1 MB of it; write "
+                "8190 at most"
+            )
             yield config.flaw(each.setting, text, harmless=True)
         elif value == 0 or (most is not None and value > most):
             taken = zero if value == 0 else most
-            text = f"gunicorn takes {taken} in its place, and does not say so; write {taken}"
+            text = f"gunicorn uses {taken} instead, without a warning; write {taken}"
             yield config.flaw(each.setting, text, config.change(each.setting, str(taken)))
 
 
@@ -174,8 +180,8 @@ MOST: Mapping[str, tuple[int | None, int | None]] = {
 @rule(
     "GU015",
     Severity.ERROR,
-    "a level of the log that gunicorn does not know",
-    why="gunicorn takes any other level for info, without a word",
+    "a log level that gunicorn does not have",
+    why="gunicorn logs at info instead, without a warning",
     seen="gunicorn/glogging.py:201 `LOG_LEVELS.get(cfg.loglevel.lower(), logging.INFO)`",
     bad='loglevel = "warn"',
     good='loglevel = "warning"',
@@ -197,8 +203,8 @@ def unknown_level(config: Case) -> Iterator[Flaw]:
 @rule(
     "GU016",
     Severity.ERROR,
-    "an address that means another one",
-    why="without a colon it is a host, and the port is 8000",
+    "an address that uWSGI reads differently",
+    why="gunicorn takes an address without a colon for a host, with port 8000",
     seen="gunicorn/util.py:255 `host, port = netloc, default_port`",
     bad='bind = "8080"',
     good='bind = ":8080"',
@@ -212,24 +218,24 @@ def address(config: Case) -> Iterator[Flaw]:
             continue
         _, _, port = each.removeprefix("tcp://").partition(":")
         if each.isdecimal():
-            text = f'gunicorn takes {each} for a host, and 8000 for its port; write ":{each}"'
+            text = f'gunicorn takes {each} for a host, with port 8000; write ":{each}"'
             fix = config.change(setting, f'":{each}"') if setting.value == each else None
             yield config.flaw(setting, text, fix)
         elif "/" in each.removeprefix("tcp://"):
             what = f'"unix:{each}"' if each.startswith(("/", ".")) else '"HOST:PORT"'
             yield config.flaw(
-                setting, f"gunicorn does not take {each} for an address; write {what}"
+                setting, f"gunicorn does not accept {each} as an address; write {what}"
             )
         elif port and not port.partition(":")[0].isdecimal():
-            text = f"{port} is no port, and gunicorn does not start; write a number"
+            text = f"{port} is not a port, and gunicorn does not start; write a number"
             yield config.flaw(setting, text)
 
 
 @rule(
     "GU017",
     Severity.NO_EFFECT,
-    "a setting that is set again",
-    why="gunicorn asks the module for its names when it has run: the last value counts",
+    "a setting that is set twice",
+    why="gunicorn reads the settings when the file has run, so the last value counts",
     seen="gunicorn/app/base.py:139 `for k, v in cfg.items():`",
     bad="workers = 4\nworkers = 8",
     good="workers = 8",
@@ -245,5 +251,5 @@ def set_again(config: Case) -> Iterator[Flaw]:
         if setting is last or last is None or not (setting.value and last.value):
             continue  # in a block, or computed, perhaps of the one before
         if setting.option in known and setting.option not in used:
-            text = f"line {last.spot.line} sets it again, and that counts; leave this one out"
+            text = f"line {last.spot.line} sets it again, and that value counts; leave this one out"
             yield config.flaw(setting, text, drop(config, setting))

@@ -11,8 +11,9 @@ from lab.lint.rules.rule import Case, Flaw, Setting, Severity, rule
 present(
     "UW304",
     "harakiri",
-    "requests that run at once in a worker share one clock, and each that ends resets it, so that "
-    "a stuck one may never be ended; write threads = 1, without gevent and async, or leave it out",
+    "requests that run at once in a worker share one timer, and each that ends resets it, so a "
+    "stuck request may never end; write threads = 1, without gevent and async, or leave it out",
+    title="harakiri with several requests at once in a worker",
     seen="core/utils.c:55 `set_harakiri`; uwsgi#2606; uwsgi#2706; docs/explanation/non-blocking.md",
     bad="master = true\nthreads = 2\nharakiri = 60",
     good="master = true\nthreads = 1\nharakiri = 60",
@@ -23,8 +24,9 @@ present(
 present(
     "UW305",
     "harakiri",
-    "its clock runs while a client sends the body, so that a slow upload counts as a slow "
-    "handler; write post-buffering = 8192",
+    "the timer runs while a client sends the body, so a slow upload counts as a slow handler; "
+    "write post-buffering = 8192",
+    title="harakiri without post-buffering",
     seen="core/init.c:442 `harakiri without post buffering`",
     bad="http-socket = :8080\nmaster = true\nharakiri = 60",
     good="http-socket = :8080\nmaster = true\nharakiri = 60\npost-buffering = 8192",
@@ -42,7 +44,8 @@ present(
     "UW306",
     Severity.DANGEROUS,
     "harakiri above worker-reload-mercy",
-    why="at a reload a worker is killed after worker-reload-mercy, by default 60 seconds",
+    why="a reload kills a worker after worker-reload-mercy, 60 seconds by default, even if "
+    "harakiri allows its request more",
     seen="core/init.c:125 `worker_reload_mercy = 60`; core/master.c:141 `no_mercy_at`",
     bad="master = true\nharakiri = 120",
     good="master = true\nharakiri = 120\nworker-reload-mercy = 120",
@@ -51,7 +54,9 @@ present(
 def no_mercy(config: Case) -> Iterator[Flaw]:
     """A reload kills what harakiri allows."""
     yield from _shorter(
-        config, "worker-reload-mercy", "a reload kills a request after {} s that may take {} s"
+        config,
+        "worker-reload-mercy",
+        "a reload kills a request after {} s that harakiri allows {} s",
     )
 
 
@@ -59,7 +64,7 @@ def no_mercy(config: Case) -> Iterator[Flaw]:
     "UW307",
     Severity.DANGEROUS,
     "harakiri above http-timeout",
-    why="the router gives up after http-timeout, by default 60 seconds, and the worker goes on",
+    why="the router gives up after http-timeout, 60 seconds by default, and the worker goes on",
     seen="plugins/corerouter/corerouter.c:681 `socket_timeout = 60`",
     bad="http = 127.0.0.1:8080\nmaster = true\nharakiri = 300",
     good="http = 127.0.0.1:8080\nmaster = true\nharakiri = 300\nhttp-timeout = 300",
@@ -68,7 +73,7 @@ def no_mercy(config: Case) -> Iterator[Flaw]:
 def router_gives_up(config: Case) -> Iterator[Flaw]:
     """The client is gone and the worker is busy."""
     if config.sockets("router"):
-        says = "the router drops a request after {} s that its worker may work on for {} s"
+        says = "the router drops a request after {} s that harakiri allows {} s"
         yield from _shorter(config, "http-timeout", says)
 
 
@@ -91,8 +96,9 @@ def _unix_only(config: Case) -> bool:
 present(
     "UW308",
     "harakiri-queue-threshold",
-    "the queue of a UNIX socket reads 0, which is below any threshold, so harakiri never ends a "
+    "the queue of a UNIX socket reads as 0, which is below any threshold, so harakiri never ends a "
     "request; leave it out",
+    title="harakiri-queue-threshold with UNIX sockets",
     seen="core/master_checks.c:203 `harakiri_queue_threshold`",
     bad="socket = /run/app.sock\nmaster = true\nharakiri = 60\nharakiri-queue-threshold = 10",
     good="socket = /run/app.sock\nmaster = true\nharakiri = 60",

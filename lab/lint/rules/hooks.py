@@ -26,9 +26,10 @@ LOADING = frozenset({"hook-pre-app", "hook-post-app", "exec-pre-app", "exec-post
 @rule(
     "UW329",
     Severity.DANGEROUS,
-    "migrations at each start",
+    "database migrations at every start",
     why="workers, or instances that start together, change the same tables at once, and some of "
-    "them fail or do it twice; run it once before they start, as a step of the deployment",
+    "them fail or migrate twice; run the migration once before they start, as a step of the "
+    "deployment",
     seen="core/uwsgi.c:3824 `hook_pre_app`; core/uwsgi.c:3605 `hook_accepting`",
     bad="processes = 4\nlazy-apps = true\nhook-pre-app = exec:python manage.py migrate --noinput",
     good="processes = 4\nlazy-apps = true\nhook-pre-app = exec:python manage.py migrate --check",
@@ -43,8 +44,8 @@ def migrates(config: Case) -> Iterator[Flaw]:
             continue
         each = setting.option in EACH or (lazy and setting.option in LOADING)
         many = each and config.processes > 1
-        text = "each instance runs it whenever it starts, so that two may change tables at once"
+        text = "each instance runs it at every start, so two may change the tables at once"
         if many:
-            text = f"each of {config.processes} workers runs it, and all of them at once"
+            text = f"each of {config.processes} workers runs it, all at the same time"
         advice = "run it once before they start, as a step of the deployment"
         yield config.flaw(setting, f"{text}; {advice}", harmless=not many)

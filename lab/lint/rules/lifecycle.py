@@ -27,8 +27,8 @@ def hooked(config: Case) -> bool:
 missing(
     "UW314",
     "need-app = true",
-    "if the application cannot be imported, uWSGI starts all the same and answers 500; write "
-    "need-app = true, and it ends",
+    "if the application cannot be imported, uWSGI starts anyway and answers 500; write need-app = "
+    "true, so that uWSGI exits instead",
     seen="core/uwsgi.c:3883 `need_app`; docs/reference/production-settings.md",
     bad="http-socket = 127.0.0.1:8080\nmodule = site:app",
     near="http-socket = 127.0.0.1:8080\nmodule = site:app\nneed-app",
@@ -39,9 +39,9 @@ missing(
 @rule(
     "UW315",
     Severity.DANGEROUS,
-    "SIGTERM means reload",
-    why="the master takes SIGTERM for a reload, so that docker, Kubernetes and systemd stop it in "
-    f"vain and then kill it; write {HOOK}",
+    "SIGTERM reloads instead of stopping",
+    why="SIGTERM only reloads uWSGI, so Docker, Kubernetes and systemd wait for their timeout and "
+    f"then kill it, and requests are lost; write {HOOK}",
     seen="core/master.c:346 `die_on_term`; uwsgi#515; searxng#3429; linkding#368",
     bad="socket = /run/app.sock\nmaster = true",
     good=f"socket = /run/app.sock\nmaster = true\n{HOOK}",
@@ -54,7 +54,7 @@ def sigterm_reloads(config: Case) -> Iterator[Flaw]:
         setting = config.last("master")
         implies = config.table.implies_master
         implied = next((setting for setting in config.settings if implies(setting.option)), None)
-        text = f"it brings a master; {WHY}" if setting is None and implied else WHY
+        text = f"this option implies a master, and {WHY}" if setting is None and implied else WHY
         fix = config.add(HOOK, after=setting)
         yield config.flaw(setting or implied or config.top, text, fix)
 
@@ -63,6 +63,7 @@ present(
     "UW316",
     "die-on-term",
     f"SIGTERM ends the workers in the middle of their requests; write {HOOK}",
+    title="SIGTERM that ends requests",
     seen="core/master.c:346 `die_on_term`; docs/reference/production-settings.md",
     bad="master = true\ndie-on-term = true",
     good=f"master = true\n{HOOK}",
@@ -81,7 +82,7 @@ present(
     "UW317",
     Severity.REMARK,
     "no strict",
-    why="no strict: uWSGI ignores a mistyped option without a word; write strict = true",
+    why="no strict: uWSGI ignores a mistyped option without a warning; write strict = true",
     seen="core/config.c:382 `uwsgi.strict`; docs/reference/production-settings.md",
     bad="http-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080\nstrict = true",
@@ -99,8 +100,9 @@ def lax(config: Case) -> Iterator[Flaw]:
 present(
     "UW318",
     "lazy",
-    "it is not lazy-apps: workers, and not the master, obey a reload, and each signal means "
-    "something else; write lazy-apps = true",
+    "lazy is not lazy-apps: a reload is obeyed by the workers and not by the master, and each "
+    "signal means something else; write lazy-apps = true",
+    title="lazy instead of lazy-apps",
     seen="core/uwsgi.c:1383 `lazy`; core/uwsgi.c:3884 `lazy`",
     bad="lazy = true",
     good="lazy-apps = true",
@@ -111,8 +113,8 @@ present(
 present(
     "UW324",
     "py-autoreload",
-    "a thread of each worker looks at all files of all modules, and a change in one reloads the "
-    "service; leave it out of production",
+    "a thread of each worker checks all files of all modules, and a change in one reloads the "
+    "service; leave it out in production",
     seen="plugins/python/python_plugin.c:451 `uwsgi_python_autoreloader_thread`",
     bad="py-autoreload = 1",
     good="py-autoreload = 0",
@@ -123,8 +125,9 @@ present(
 present(
     "UW327",
     "asyncio async",
-    "a reload or a stop drops the requests under way, for uWSGI has no graceful end in this mode; "
-    "use threads or gevent, which finish theirs",
+    "a reload or a stop drops the requests in flight, because uWSGI has no graceful end in this "
+    "mode; use threads or gevent, which finish them",
+    title="asyncio or async",
     seen="core/uwsgi.c:1241 `async mode`; docs/explanation/non-blocking.md",
     bad="asyncio = 100",
     good="threads = 32",

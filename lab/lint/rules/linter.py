@@ -13,8 +13,8 @@ from lab.lint.rules.rule import Case, Flaw, Severity, rule
 @rule(
     "UW900",
     Severity.NO_EFFECT,
-    "a suppression that suppresses nothing",
-    why="it would hide the next fault of its kind",
+    "a suppression without a finding",
+    why="the comment would hide the next problem of its kind",
     seen="lab/lint/suppress.py",
     bad="""
 ; lab: ignore[UW205] the workers shall end
@@ -32,16 +32,16 @@ def unused_suppression(config: Case) -> Iterator[Flaw]:
         line = config.line(suppression.spot)
         alone = f"[{suppression.code}]" in line.upper()
         fix = Fix((Edit(suppression.spot, line, None),), safe=False, says=f"without {line.strip()}")
-        text = f"{suppression.code} is not found here: leave the comment out"
+        text = f"{suppression.code} finds nothing here: remove the comment"
         yield config.flaw(suppression.spot, text, fix if alone else None)
 
 
 @rule(
     "UW901",
     Severity.REMARK,
-    "a configuration that is not read to its end",
-    why="what uWSGI reads from a command or a network is not asked for, and rules that need it are "
-    "silent",
+    "a configuration that lab cannot read completely",
+    why="lab does not run the commands or fetch the addresses that uWSGI reads from, so rules that "
+    "need the result are silent",
     seen="core/utils.c (uwsgi_open_and_read)",
     bad="ini = exec://./configure",
     good="module = app:app",
@@ -51,4 +51,4 @@ def guesses(config: Case) -> Iterator[Flaw]:
     """Something of it cannot be read as uWSGI would."""
     if config.guesses and config.circle is None:
         why = shorten(config.guesses, 90, placeholder=" ...")
-        yield config.flaw(config.top, f"what lab lint says of this file is a guess: {why}")
+        yield config.flaw(config.top, f"what lab lint reports for this file is a guess: {why}")

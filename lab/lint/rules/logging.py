@@ -21,8 +21,9 @@ def _silent(config: Case) -> bool:
 present(
     "UW211",
     "log-format log-format-strftime req-logger log-micros",
-    "it is about the lines of requests, and disable-logging leaves out all of them; leave it out, "
+    "this is about the log lines of requests, and disable-logging drops all of them; leave it out, "
     "or add log-5xx = true",
+    title="a format for request lines that are not logged",
     seen="core/logging.c:593 `logging_options.enabled`",
     bad="disable-logging = true\nlog-format = %(method) %(uri)",
     good="disable-logging = true\nlog-format = %(method) %(uri)\nlog-5xx = true",
@@ -34,7 +35,8 @@ present(
 present(
     "UW212",
     "log-maxsize log-backupname touch-logrotate touch-logreopen",
-    "it is about the file of logto or daemonize, and there is none; add logto = FILE",
+    "this is about the file of logto or daemonize, and neither is set; add logto = FILE",
+    title="log rotation without a log file",
     seen="core/logging.c:556 `uwsgi.logfile`; core/logging.c:563 `uwsgi.logfile`",
     bad="log-maxsize = 20971520",
     good="log-maxsize = 20971520\nlogto = /var/log/app.log",

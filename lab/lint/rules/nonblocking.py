@@ -7,8 +7,9 @@ from lab.lint.rules.alike import present, with_line, without
 present(
     "UW105",
     "gevent asyncio",
-    "uWSGI ends when the application is loaded, because a loop needs 2 places or more; write a "
-    "larger number",
+    "uWSGI exits when it loads the application, because the loop needs at least 2 concurrent "
+    "requests; write a larger number",
+    title="gevent or asyncio below 2",
     seen="plugins/asyncio/asyncio.c:315 `async < 2`; plugins/gevent/gevent.c:410 `async < 2`",
     bad="asyncio = 1",
     good="asyncio = 100\ngreenlet = true",
@@ -20,8 +21,10 @@ present(
 present(
     "UW106",
     "asyncio",
-    "uWSGI asks for a loop from outside of Python, and since Python 3.12 ends by that: 'call stack "
-    "is not deep enough'; import a module that makes a loop after each fork (uwsgidecorators)",
+    "uWSGI asks for an event loop from outside of Python, and since Python 3.12 exits by that: "
+    "'call stack is not deep enough'; import a module that makes a loop after each fork "
+    "(uwsgidecorators)",
+    title="asyncio with Python 3.12 or later",
     seen="plugins/asyncio/asyncio.c:340 `get_event_loop`; docs/explanation/non-blocking.md",
     bad="asyncio = 100\ngreenlet = true",
     good="asyncio = 100\ngreenlet = true\nimport = event_loop",
@@ -37,8 +40,9 @@ present(
 present(
     "UW115",
     "threads",
-    "uWSGI makes room for as many requests as there are threads, and the loop writes behind that: "
-    "workers die by segmentation faults; leave it out",
+    "uWSGI allocates room for as many requests as there are threads, and the loop writes beyond "
+    "it, so workers die by segmentation faults; leave it out",
+    title="threads with an event loop",
     seen="core/init.c:437 `uwsgi.threads`; core/init.c:432 `uwsgi.async`; "
     "docs/explanation/non-blocking.md",
     bad="gevent = 100\nthreads = 2",
@@ -54,9 +58,10 @@ present(
 present(
     "UW218",
     "gevent",
-    "unless the application patches Python itself, one request waits for the other: 19 requests/s "
+    "unless the application patches Python itself, requests run one after the other: 19 requests/s "
     "that wait 50 ms each instead of 1,150 (measured once, not stored); add "
     "gevent-early-monkey-patch = true",
+    title="gevent without monkey patching",
     seen="plugins/gevent/gevent.c:429 `ugevent.monkey`",
     bad="gevent = 100",
     good="gevent = 100\ngevent-early-monkey-patch = true",

@@ -17,7 +17,8 @@ NAMED = re.compile(r"python-?(\d)\.?(\d{1,2})(?!\d)")
     "UW110",
     Severity.ERROR,
     "a virtual environment of another Python",
-    why="uWSGI brings its own Python, which finds no packages there",
+    why="uWSGI runs the Python that it was built with, which does not look for the packages of "
+    "another version",
     seen="plugins/python/python_plugin.c:237 `pyvenv.cfg`",
     bad="home = %dvenv",
     good="home = %dother",
@@ -30,8 +31,8 @@ def other_python(config: Case) -> Iterator[Flaw]:
         theirs = _installed(config, setting)
         if ours and theirs and theirs != ours:
             text = (
-                f"it has Python {_dotted(theirs)}, and this uWSGI {_dotted(ours)}, so "
-                "that no package of it is found; install uWSGI into it"
+                f"the environment has Python {_dotted(theirs)}, and this uWSGI {_dotted(ours)}, so "
+                "no package in it can be imported; install uWSGI into it"
             )
             yield config.flaw(setting, text)
 
@@ -41,7 +42,7 @@ def other_python(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "py-call-osafterfork with Python 3.13 or later",
     why="each worker aborts as soon as it is forked (Fatal Python error in a Mutex_Unlock), so "
-    "that nothing is served",
+    "nothing is served",
     seen="plugins/python/python_plugin.c:430 `PyOS_AfterFork_Child()`; uwsgi#2692; uwsgi#2710",
     bad="py-call-osafterfork = true",
     good="py-call-uwsgi-fork-hooks = true",
@@ -54,7 +55,7 @@ def aborts(config: Case) -> Iterator[Flaw]:
         if python and python >= (3, 13) and not config.on("py-call-uwsgi-fork-hooks"):
             text = (
                 f"with Python {_dotted(python)} each worker aborts as soon as it is forked (Fatal "
-                "Python error in a Mutex_Unlock), and nothing is served; write "
+                "Python error in a Mutex_Unlock), so nothing is served; write "
                 "py-call-uwsgi-fork-hooks = true instead"
             )
             yield config.flaw(setting, text, config.rename(setting, "py-call-uwsgi-fork-hooks"))

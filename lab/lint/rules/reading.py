@@ -51,7 +51,7 @@ FORMATS = frozenset({"log-date", "logdate"})
     "UW001",
     Severity.ERROR,
     "an unknown option",
-    why="without strict its line is dropped in silence",
+    why="uWSGI ignores the line without a warning, unless strict is set",
     seen="core/config.c:383 `unknown config directive`; docker-mailman#428",
     bad="procesess = 4",
     good="processes = 4",
@@ -74,11 +74,11 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
         meant = _meant_option(config, name) if name in sought else None
         if unread and meant is None:
             continue
-        effect = "does not start" if strict else "drops the line without a word"
+        effect = "does not start without it" if strict else "ignores the line without a warning"
         advice = f"write {meant}" if meant else "leave it out"
         fix = instead(config, setting.spot, name, meant, safe=False)
         if name not in sought:
-            advice, fix = "write the one that is meant, or leave it out", None
+            advice, fix = "write the option that you mean, or leave it out", None
         yield config.flaw(setting, f"uWSGI has no such option and {effect}; {advice}", fix)
 
 
@@ -86,8 +86,8 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
     "UW002",
     Severity.ERROR,
     "a comment after a value",
-    why="uWSGI has comments on lines of their own only; behind a value it is part of that. Behind "
-    "a number or a yes that does no harm, and --fix moves it",
+    why="uWSGI knows comments only on lines of their own, so this one is part of the value. After "
+    "a number or a word for yes that does no harm, and --fix moves the comment",
     seen="core/ini.c:141 `this is a comment`; uwsgi#2573",
     bad="socket = :8001 # app",
     good="# app\nsocket = :8001",
@@ -101,13 +101,13 @@ def comment_behind(config: Case) -> Iterator[Flaw]:
             continue
         value = setting.raw[: comment.start()]
         harmless = config.table.is_number(setting.option)  # of which a text is another rule's
-        effect = "which then is no address, path or name"
+        effect = "which then is not the address, path or name that you mean"
         if config.table.is_switch(setting.option):
             harmless = value.lower() not in OFF
-            effect = "which then is no word for no, so that it is on"
-        effect = "which is read as meant here" if harmless else effect
+            effect = "which then is no word for no, so the option is on"
+        effect = "which uWSGI still reads as you mean it" if harmless else effect
         written = re.sub(r"\s+", " ", setting.written)
-        text = f"{written}: the comment is part of the value, {effect}; write it above"
+        text = f"{written}: the comment is part of the value, {effect}; write it on the line above"
         new = f"{comment[1]}\n{setting.option} = {value}"
         fix = instead(config, setting.spot, _rest(config, setting.spot), new, safe=harmless)
         yield config.flaw(setting.at(comment.start(1)), text, fix, harmless=harmless)
@@ -116,8 +116,9 @@ def comment_behind(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW003",
     Severity.ERROR,
-    "no number where one is read",
-    why='uWSGI takes the digits at the beginning, and 0 where there are none: "30s" is 30, "4k" 4',
+    "a non-numeric value for a numeric option",
+    why='uWSGI takes the digits at the beginning, and 0 where there are none: "30s" is 30, "4k" is '
+    "4",
     seen="core/uwsgi.c:4031 `atoi`; docs/reference/production-settings.md",
     bad="post-buffering = true",
     good="post-buffering = 8192",
@@ -135,7 +136,7 @@ def no_number(config: Case) -> Iterator[Flaw]:
             continue
         meant = _meant(config.table.entries[setting.option], value)
         what = "this" if setting.value == setting.raw else f'"{setting.value}"'
-        text = f"a number is read there, and of {what} that is {atoi(value)}"
+        text = f"uWSGI reads a number here, and takes {what} for {atoi(value)}"
         advice = f"; write {setting.option} = {meant}" if meant else "; write a number"
         yield config.flaw(setting, text + advice, config.change(setting, meant) if meant else None)
 
@@ -143,8 +144,8 @@ def no_number(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW004",
     Severity.ERROR,
-    "a word for no that is yes",
-    why="only false, off, no and 0 are no, so this is yes; write false",
+    "a word for no that means yes",
+    why="only false, off, no and 0 mean no, so the option is on; write false",
     seen='core/uwsgi.c:3948 `strcasecmp("false", value)`',
     bad="master = none",
     good="master = false",
@@ -187,8 +188,8 @@ def quotes(config: Case) -> Iterator[Flaw]:
     "UW009",
     Severity.ERROR,
     "a single %",
-    why="% and the next character are a variable, an unknown one is empty; at the end of a line it "
-    "takes the line's end away",
+    why="uWSGI replaces % and the next character by a variable of its own, which is empty if "
+    "unknown, and a % at the end of a line joins the next line to this one",
     seen='core/utils.c:1832 `magic_table`; core/utils.c:1857 `magic_table[i] = ""`; uwsgi#1683',
     bad="log-date = %Y-%m-%d",
     good="log-date = %%Y-%%m-%%d",
@@ -211,7 +212,7 @@ def single_percent(config: Case) -> Iterator[Flaw]:
         places = frozenset(eaten)
         new = "".join("%%" if at in places else char for at, char in enumerate(text))
         if text.endswith("%") and len(text) - 1 in places:
-            what = "% at the end of a line takes the next line into this one"
+            what = "a % at the end of a line joins the next line to this one"
         else:
             what = f"uWSGI takes {text[eaten[0] : eaten[0] + 2]} for a variable of its own{becomes}"
         message = f"{text}: {what}; write %%"
@@ -221,9 +222,9 @@ def single_percent(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW012",
     Severity.ERROR,
-    "a name that stands for nothing",
-    why="a name that is unknown stays as it is, and in a sum counts as 0; so does any in an option "
-    "that is obeyed before names are replaced",
+    "a name that does not exist",
+    why="uWSGI leaves an unknown name in the value, and counts it as 0 in a sum. So it does with "
+    "every name in an option that it obeys before it replaces names",
     seen='core/config.c:797 `ov = ""`; core/uwsgi.c:2262 `uwsgi_apply_config_pass`; uwsgi#2777',
     bad="module = app:app\nchdir = %(bsae)/app\nset-ph = base=/srv",
     good="module = app:app\nchdir = %(base)/app\nset-ph = base=/srv",
@@ -240,25 +241,33 @@ def unresolved(config: Case) -> Iterator[Flaw]:
         early = entry and "IMMEDIATE" in entry.flags and setting.option not in PLACEHOLDERS
         variable = re.search(r"\$\((\w+)\)", setting.value)
         if unknown := sorted(set(_named(setting)) - own):
-            stays = "the text stays" if "%(" in setting.value else f'the value is "{setting.value}"'
-            advice = "name an option or a set-placeholder"
+            stays = (
+                "the text stays as it is"
+                if "%(" in setting.value
+                else f'the value is "{setting.value}"'
+            )
+            advice = "write the name of an option or a set-placeholder"
             if fragment:
-                advice = f"name one, unless the file that includes this one has {unknown[0]}"
-            text = f"there is no {unknown[0]}, so {stays}; {advice}"
+                advice = (
+                    "write a name that exists, unless the file that includes this one has "
+                    f"{unknown[0]}"
+                )
+            text = f"{unknown[0]} does not exist, so {stays}; {advice}"
             yield config.flaw(setting, text, harmless=fragment)
         elif early and re.search(r"[$%]\(", setting.value):
             text = "uWSGI obeys this option before it replaces names; write the value itself"
             yield config.flaw(setting, text)
         elif variable:
-            text = f"where {variable[1]} is not set, the text stays; see to it that it is"
+            text = f"if {variable[1]} is not set, the text stays as it is; make sure that it is set"
             yield config.flaw(setting, text, harmless=True)
 
 
 @rule(
     "UW013",
     Severity.ERROR,
-    "env with blanks, or without =",
-    why="the text goes to putenv(3) as it is: the name ends with a blank, or is taken away",
+    "env with spaces, or without =",
+    why="uWSGI passes the text to putenv(3) unchanged, so the name ends with a space, or the "
+    "variable is removed",
     seen="core/uwsgi.c:4399 `putenv(value)`",
     bad="env = DEBUG = 1",
     good="env = DEBUG=1",
@@ -269,11 +278,11 @@ def env_with_blanks(config: Case) -> Iterator[Flaw]:
     for setting in config.all("env"):
         name, equals, content = setting.raw.partition("=")
         if not equals:
-            text = "without = this takes the variable away; write NAME=VALUE, or unenv"
+            text = "without = this removes the variable; write NAME=VALUE, or unenv"
             yield config.flaw(setting, text)
         elif name != name.strip() or content != content.lstrip():
             meant = f"{name.strip()}={content.strip()}"
-            text = f"the blanks are part of name and value; write env = {meant}"
+            text = f"the spaces are part of name and value; write env = {meant}"
             fix = config.change(setting, meant, from_raw=True)
             yield config.flaw(setting, text, fix)
 
@@ -281,8 +290,8 @@ def env_with_blanks(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW014",
     Severity.ERROR,
-    "an option twice",
-    why="of an option with one value the last line counts, of a placeholder the first",
+    "an option that is set twice",
+    why="of an option with one value the last line counts, and of a placeholder the first",
     seen="core/uwsgi.c:4128 `*ptr = (char *) value`; core/config.c:697 `exported_opts[i]->value`",
     bad="harakiri = 30\nharakiri = 60",
     good="harakiri = 60",
@@ -306,7 +315,9 @@ def twice(config: Case) -> Iterator[Flaw]:
             last[key] = counts
             if dead.option in used - {counts.option}:
                 continue  # it is there to be named, as home in %(home)/venv
-            text = f"line {counts.spot.line} counts, {counts.written}; leave this one out"
+            text = (
+                f"the value in line {counts.spot.line} counts, {counts.written}; leave this one out"
+            )
             again = dead.value == counts.value
             yield config.flaw(dead, text, config.drop(dead), harmless=again)
 

@@ -15,6 +15,7 @@ present(
     "max-worker-lifetime",
     "only the master looks at a worker's age, and there is none; add master = true, or leave it "
     "out",
+    title="max-worker-lifetime without a master",
     seen="core/master_checks.c:254 `max_worker_lifetime`; docs/runs/lifetime",
     bad="max-worker-lifetime = 3600",
     good="max-worker-lifetime = 3600\nmaster = true",
@@ -27,8 +28,8 @@ present(
 @rule(
     "UW203",
     Severity.NO_EFFECT,
-    "a delta without what it spreads",
-    why="it is added to an age, or to a count of requests, that is not set",
+    "a delta without the option that it spreads",
+    why="the delta is added to an age or a number of requests that is not set",
     seen="core/master_checks.c:256 `lifetime_delta`; core/utils.c:1192 `max_requests_delta`",
     bad="master = true\nmax-worker-lifetime-delta = 60",
     good="master = true\nmax-worker-lifetime-delta = 60\nmax-worker-lifetime = 3600",
@@ -44,15 +45,16 @@ def delta_alone(config: Case) -> Iterator[Flaw]:
     for setting in written(config, "max-worker-lifetime-delta", "max-requests-delta"):
         spread = setting.option.removesuffix("-delta")
         if config.last(spread) is None:
-            text = f"it spreads {spread}, which is not set; set that, or leave it out"
+            text = f"this spreads {spread}, which is not set; set that, or leave it out"
             yield config.flaw(setting, text, config.drop(setting))
 
 
 present(
     "UW213",
     "reload-mercy",
-    "it is for the Emperor and for daemons, and there are none; for workers write "
-    "worker-reload-mercy, which is 60 seconds unless it is set",
+    "this is for the Emperor and for daemons, and there are none; for workers write "
+    "worker-reload-mercy, which is 60 seconds by default",
+    title="reload-mercy without daemons",
     seen="core/master_utils.c:20 `worker_reload_mercy`; core/init.c:125 `worker_reload_mercy`",
     bad="master = true\nreload-mercy = 8",
     good="master = true\nworker-reload-mercy = 8",
@@ -66,6 +68,7 @@ present(
     "touch-chain-reload touch-workers-reload",
     "new workers are copies of the application that the master has loaded, so the old code goes "
     "on; add lazy-apps = true",
+    title="a chained reload without lazy-apps",
     seen="core/uwsgi.c:3125 `lazy_apps`; core/uwsgi.c:3471 `lazy_apps`",
     bad="master = true\ntouch-chain-reload = /srv/app/reload",
     good="master = true\ntouch-chain-reload = /srv/app/reload\nlazy-apps = true",
@@ -78,8 +81,8 @@ present(
 @rule(
     "UW219",
     Severity.NO_EFFECT,
-    "workers that an event loop does not replace",
-    why="the worker is told, or finds out, that its time is over, and the loop goes on",
+    "a worker limit that the event loop ignores",
+    why="the worker learns that its time is over, and the event loop goes on",
     seen="core/master_checks.c:259 `SIGWINCH`; core/uwsgi.c:1241 `gracefully reload in async`",
     bad="master = true\ngevent = 100\nmax-worker-lifetime = 3600",
     good="master = true\nmax-worker-lifetime = 3600",
@@ -93,5 +96,5 @@ def not_replaced(config: Case) -> Iterator[Flaw]:
             yield config.flaw(setting, text, config.drop(setting))
     for setting in written(config, "max-requests"):
         if config.all("asyncio"):
-            text = "a worker with asyncio counts them and does not end; leave it out"
+            text = "a worker with asyncio counts its requests and does not end; leave it out"
             yield config.flaw(setting, text, config.drop(setting))

@@ -19,8 +19,8 @@ def routed(config: Case) -> bool:
 @rule(
     "UW201",
     Severity.NO_EFFECT,
-    "http-keepalive is no number",
-    why='a number is read there, and of "true" that is 0, which is off',
+    "an http-keepalive that is not a number",
+    why='uWSGI reads a number here, and takes "true" for 0, which is off',
     seen="plugins/http/http.c:37 `uwsgi_opt_set_int`; uwsgi-docs#445; docs/runs/keep-alive",
     bad="http = :8080\nhttp-keepalive = true",
     good="http = :8080\nhttp-keepalive = 1",
@@ -31,7 +31,7 @@ def keepalive_no_number(config: Case) -> Iterator[Flaw]:
     for setting in written(config, "http-keepalive"):
         if not setting.value[:1].isdigit():
             text = (
-                "uWSGI reads a number there, and this is none, so it stays off; write "
+                "uWSGI reads a number here, and this is none, so keep-alive stays off; write "
                 "http-keepalive = 1"
             )
             yield config.flaw(setting, text, config.change(setting, "1"))
@@ -41,7 +41,7 @@ def keepalive_no_number(config: Case) -> Iterator[Flaw]:
     "UW208",
     Severity.NO_EFFECT,
     "an option of the HTTP router without a router",
-    why="only the router reads it",
+    why="only the HTTP router reads the option",
     seen="plugins/http/http.c:37 `http-keepalive`",
     bad="http-socket = :8080\nhttp-keepalive = 1",
     good="http = :8080\nhttp-keepalive = 1",
@@ -54,15 +54,19 @@ def router_option_alone(config: Case) -> Iterator[Flaw]:
     for setting in config.starting("http-"):
         entry = config.table.entries.get(setting.option)
         if entry and entry.plugin == "http" and config.on(setting.option):
-            text = "it is the router's, and there is none; leave it out, or serve by http"
+            text = (
+                "only the HTTP router reads this, and there is no router; leave it out, or serve "
+                "by http"
+            )
             yield config.flaw(setting, text, config.drop(setting))
 
 
 present(
     "UW223",
     "mount",
-    "of an HTTP request SCRIPT_NAME is empty, so the first application answers every path (tried "
+    "SCRIPT_NAME is empty for an HTTP request, so the first application answers every path (tried "
     "with 2.0.31); add manage-script-name = true",
+    title="mount without manage-script-name",
     seen="proto/http.c:263 `manage_script_name`",
     bad="http-socket = :8080\nmodule = a:app\nmount = /b=b:app",
     good="http-socket = :8080\nmodule = a:app\nmount = /b=b:app\nmanage-script-name = true",
@@ -78,8 +82,9 @@ present(
 present(
     "UW224",
     "http-auto-chunked",
-    "the router looks at it only where it keeps the connection; add http-keepalive = 1, or leave "
-    "it out",
+    "the router reads this only where it keeps the connection; add http-keepalive = 1, or leave it "
+    "out",
+    title="http-auto-chunked without http-keepalive",
     seen="plugins/http/keepalive.c:159 `can_keepalive`",
     bad="http = :8080\nhttp-auto-chunked = true",
     good="http = :8080\nhttp-auto-chunked = true\nhttp-keepalive = 1",

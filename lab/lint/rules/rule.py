@@ -26,7 +26,7 @@ __all__ = [
 MOST = 1000
 """Findings of one rule in one configuration: nobody reads more."""
 
-LAST = "; what this rule finds below is not listed"
+LAST = "; further findings of this rule are not listed"
 """Ends the message of the last of so many."""
 
 Looks = Callable[[Case], Iterator[Flaw]]

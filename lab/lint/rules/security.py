@@ -30,8 +30,8 @@ def _loopback(config: Case, setting: Setting) -> Fix | None:
 @rule(
     "UW401",
     Severity.DANGEROUS,
-    "a socket for proxies that everybody reaches",
-    why="any host can reach it, and in this protocol whoever does can make uWSGI run any file; "
+    "a uwsgi, FastCGI or SCGI socket open to every host",
+    why="any host can reach it, and whoever speaks this protocol can make uWSGI run any file; "
     "listen on a UNIX socket, 127.0.0.1 or the proxy's network",
     seen="core/protocol.c:294 `UWSGI_FILE`; uwsgi#2336",
     bad="socket = 0.0.0.0:3031",
@@ -48,9 +48,9 @@ def code_execution(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW402",
     Severity.DANGEROUS,
-    "statistics for everybody",
-    why="any host can read the headers of the requests under way there, cookies among them; "
-    "listen on a UNIX socket or 127.0.0.1",
+    "a stats server open to every host",
+    why="any host can read the headers of the requests in flight there, including cookies; listen "
+    "on a UNIX socket or 127.0.0.1",
     seen="core/master_utils.c:1241 `vars`; uwsgi#1317",
     bad="stats = :1717",
     good="stats = 127.0.0.1:1717",
@@ -66,7 +66,7 @@ def public_stats(config: Case) -> Iterator[Flaw]:
 missing(
     "UW403",
     "uid = www-data",
-    "it runs as root, and so does whatever gets through the application; write uid and gid",
+    "uWSGI runs as root, and so does whoever breaks in through the application; write uid and gid",
     seen="core/utils.c:914 `running uWSGI as root`",
     bad="socket = /run/app.sock",
     near="socket = /run/app.sock\nimmediate-uid = www-data",
@@ -79,9 +79,9 @@ missing(
 @rule(
     "UW404",
     Severity.DANGEROUS,
-    "a socket that every local user may write to",
-    why="every user of the machine may send requests past the proxy, and in uWSGI's protocol run "
-    "code; write 660, with the proxy in the socket's group",
+    "a socket that every local user can write to",
+    why="every user of the machine can send requests past the proxy, and run code by uWSGI's "
+    "protocol; write 660, with the proxy in the socket's group",
     seen="core/socket.c:242 `chmod_socket`",
     bad="socket = /run/app.sock\nchmod-socket = 666",
     good="socket = /run/app.sock\nchmod-socket = 660",
@@ -99,9 +99,9 @@ def open_to_users(config: Case) -> Iterator[Flaw]:
     "UW405",
     Severity.REMARK,
     "a socket or pidfile in /tmp",
-    why="every user of the machine may take this name first, and what cleans /tmp up may delete "
-    "it; use a folder that only the service may write to, as /run/app (in systemd "
-    "RuntimeDirectory=app makes it)",
+    why="every user of the machine can take this name first, and whatever cleans up /tmp may "
+    "delete it; use a folder that only the service can write to, such as /run/app (in systemd "
+    "RuntimeDirectory=app creates it)",
     seen="https://www.freedesktop.org/software/systemd/man/latest/tmpfiles.d.html",
     bad="socket = /tmp/app.sock",
     good="socket = /run/app/app.sock",
@@ -120,8 +120,8 @@ def in_tmp(config: Case) -> Iterator[Flaw]:
     "UW406",
     Severity.DANGEROUS,
     "static files from the application's folder",
-    why="the application lies in there, so that anybody can read its source and settings; name a "
-    "folder that has nothing else in it",
+    why="the folder contains the application, so anybody can read its source and settings; name a "
+    "folder that contains nothing else",
     seen="core/protocol.c:820 `check_static`",
     bad="chdir = /srv/app\ncheck-static = /srv/app",
     good="chdir = /srv/app\ncheck-static = /srv/app/public",
@@ -142,9 +142,9 @@ def serves_itself(config: Case) -> Iterator[Flaw]:
 present(
     "UW407",
     "http11-socket",
-    "a chunked body that arrives after its headers is taken for the next request, so that a "
-    "client can hide one from the proxy; use http-socket",
-    seen="docs/reference/profiles.md; docs/reference/malformed.md",
+    "a chunked body that arrives after its headers is taken for the next request, so a client can "
+    "hide a request from the proxy; use http-socket",
+    seen="profiles/http11-socket.ini; docs/reference/malformed.md",
     bad="http11-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080",
     near="http-socket = 127.0.0.1:8080\nif-env = A_LOAD\nhttp11-socket = 127.0.0.1:81\nendif =",
@@ -155,9 +155,9 @@ present(
 @rule(
     "UW409",
     Severity.DANGEROUS,
-    "the PROXY protocol from anybody",
-    why="whoever reaches the port may claim to come from any address, which the application, its "
-    "limits and its logs then believe; listen where the balancer alone can reach it",
+    "the PROXY protocol open to every host",
+    why="whoever reaches the port can claim to come from any address, and the application, its "
+    "limits and its logs believe it; listen where only the load balancer can reach the port",
     seen='proto/http.c:85 `memcmp(ptr, "PROXY ", 6)`',
     bad="http = :8080\nhttp-enable-proxy-protocol = true",
     good="http = 127.0.0.1:8080\nhttp-enable-proxy-protocol = true",
@@ -172,9 +172,9 @@ def claimed_address(config: Case) -> Iterator[Flaw]:
         doors = [socket for socket in config.sockets(*kinds) if is_open(socket.value)]
         for setting in written(config, option) if doors else ():
             text = (
-                f"any host can reach {doors[0].written} and claim to come from any address, which "
-                "the application, its limits and its logs then believe; listen where the balancer "
-                "alone can reach it"
+                f"any host can reach {doors[0].written} and claim to come from any address, and "
+                "the application, its limits and its logs believe it; listen where only the load "
+                "balancer can reach the port"
             )
             yield config.flaw(setting, text)
 
@@ -183,9 +183,8 @@ def claimed_address(config: Case) -> Iterator[Flaw]:
     "UW410",
     Severity.REMARK,
     "daemonize without umask",
-    why="unless an Emperor starts it, uWSGI sets the umask to 0 in the background, so that every "
-    "user of the machine may write to the pidfile and to what the application makes; write "
-    "umask = 022",
+    why="unless an Emperor starts it, uWSGI sets the umask to 0 in the background, so every user "
+    "of the machine can write to the pidfile and to what the application makes; write umask = 022",
     seen="core/utils.c:162 `umask(0)`",
     bad="daemonize = /var/log/uwsgi.log",
     good="daemonize = /var/log/uwsgi.log\numask = 027",

@@ -32,8 +32,9 @@ def addresses(config: Case) -> list[tuple[str, Setting]]:
 @rule(
     "UW111",
     Severity.ERROR,
-    "an address twice",
-    why="the second one finds it in use; of a UNIX socket the second takes it from the first",
+    "an address that is used twice",
+    why="uWSGI does not start if the address is in use, and of two UNIX sockets the second takes "
+    "the clients of the first",
     seen="core/socket.c:769 `bind`",
     bad="http = :8080\nstats = :8080",
     good="http = :8080\nstats = 127.0.0.1:9191",
@@ -45,11 +46,13 @@ def address_twice(config: Case) -> Iterator[Flaw]:
     for address, setting in addresses(config):
         other = first.setdefault(address, setting)
         if other.spot != setting.spot and not config.on("reuse-port"):
-            effect = "which takes its clients" if is_unix(address) else "and uWSGI does not start"
+            effect = (
+                "and this one takes its clients" if is_unix(address) else "so uWSGI does not start"
+            )
             here = other.spot.file == setting.spot.file
             place = f"line {other.spot.line}" if here else f"{other.spot.file}:{other.spot.line}"
             line = f"{other.option} in {place}"
-            text = f"{line} has this address, {effect}; write another"
+            text = f"{line} has the same address, {effect}; write another"
             yield config.flaw(setting, text)
 
 
@@ -57,7 +60,7 @@ def address_twice(config: Case) -> Iterator[Flaw]:
     "UW112",
     Severity.ERROR,
     "no socket",
-    why='uWSGI ends: "The -s/--socket option is missing and stdin is not a socket"',
+    why='uWSGI exits: "The -s/--socket option is missing and stdin is not a socket"',
     seen="core/uwsgi.c:2947 `socket option is missing`",
     bad="module = app:app\nif-env = PORT\nhttp-socket = :%(_)\nendif =",
     good="module = app:app\nhttp-socket = :8080",
@@ -68,7 +71,7 @@ def no_socket(config: Case) -> Iterator[Flaw]:
     bound = any(BINDS.fullmatch(setting.option) for setting in config.settings)
     if names_application(config) and not (bound or config.guesses or config.starting(*SOCKETLESS)):
         text = (
-            "no socket: unless the command line or the environment names one, uWSGI ends at once; "
+            "no socket: unless the command line or the environment names one, uWSGI exits at once; "
             "add http-socket, or socket behind a proxy"
         )
         yield config.flaw(config.top, text, harmless=True)
@@ -77,8 +80,8 @@ def no_socket(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW114",
     Severity.ERROR,
-    "chmod-socket that is not three octal digits",
-    why="uWSGI takes nothing else and ends",
+    "a chmod-socket that is not three octal digits",
+    why="uWSGI accepts nothing else and exits",
     seen="core/uwsgi.c:4609 `strlen(value) != 3`",
     bad="socket = /run/app.sock\nchmod-socket = 0666",
     good="socket = /run/app.sock\nchmod-socket = 666",
@@ -89,7 +92,10 @@ def no_mode(config: Case) -> Iterator[Flaw]:
     for setting in config.all("chmod-socket"):
         if not re.fullmatch(r"[0-7]{3}|1", setting.value):
             octal = re.fullmatch(r"0o?([0-7]{3})", setting.value)
-            text = f"uWSGI takes three octal digits and ends; write {octal[1] if octal else '660'}"
+            text = (
+                "uWSGI accepts only three octal digits and exits; write "
+                f"{octal[1] if octal else '660'}"
+            )
             fix = config.change(setting, octal[1]) if octal else None
             yield config.flaw(setting, text, fix)
 
@@ -101,8 +107,8 @@ OTHERS = ("py-tracebacker", "pty-socket", "tuntap-router", "zerg-pool", "zergpoo
 @rule(
     "UW221",
     Severity.NO_EFFECT,
-    "chmod-socket, chown-socket",
-    why="it is about UNIX sockets, and all addresses are TCP; leave it out",
+    "chmod-socket or chown-socket without a UNIX socket",
+    why="this is about UNIX sockets, and all addresses are TCP; leave it out",
     seen="core/socket.c:242 `chmod_socket`",
     bad="socket = 127.0.0.1:3031\nchmod-socket = 660",
     good="socket = /run/app.sock\nchmod-socket = 660",
@@ -127,7 +133,8 @@ def mode_of_no_socket(config: Case) -> Iterator[Flaw]:
 present(
     "UW222",
     "buffer-size",
-    "uWSGI keeps it in 16 bits and makes 65535 of it without a word; write that",
+    "uWSGI stores the size in 16 bits and uses 65535 instead, without a warning; write 65535",
+    title="buffer-size above 65535",
     seen="core/uwsgi.c:4108 `65535`; uwsgi#1573",
     bad="buffer-size = 131072",
     good="buffer-size = 65535",

@@ -10,7 +10,7 @@ from lab.lint.rules.rule import Case, Flaw, Severity, rule
 present(
     "UW206",
     "enable-threads",
-    "since uWSGI 2.0.27 threads are always enabled; keep it where an older uWSGI may run",
+    "threads are always enabled since uWSGI 2.0.27; keep it where an older uWSGI may run",
     seen="core/init.c:435 `has_threads = 1`; core/uwsgi.c:200 `true by default`",
     bad="enable-threads = true",
     good="threads = 2",
@@ -22,8 +22,8 @@ present(
 @rule(
     "UW207",
     Severity.NO_EFFECT,
-    "thunder-lock where nobody takes it",
-    why="it keeps processes from waiting for connections at the same time",
+    "thunder-lock that no worker takes",
+    why="the lock keeps processes from waiting for connections at the same time",
     seen="uwsgi.h:43 `is_et`",
     bad="thunder-lock = true",
     good="master = true\nprocesses = 4\nthunder-lock = true",
@@ -34,7 +34,10 @@ def thunder_lock_alone(config: Case) -> Iterator[Flaw]:
     for setting in written(config, "thunder-lock"):
         fix = config.drop(setting)
         if config.processes == 1:
-            text = "it keeps processes apart, and there is one; leave it out, or add processes"
+            text = (
+                "the lock is between processes, and there is only one; leave it out, or add "
+                "processes"
+            )
             yield config.flaw(setting, text, fix)
         elif config.sockets("http11"):
             text = "workers of http11-socket do not take the lock; leave it out"
@@ -44,8 +47,9 @@ def thunder_lock_alone(config: Case) -> Iterator[Flaw]:
 present(
     "UW209",
     "reuse-port",
-    "the workers share one socket all the same, and only another server is let in; leave it out, "
-    "unless there is one",
+    "the workers share one socket anyway, and this only lets another server use the same port; "
+    "leave it out, unless there is one",
+    title="reuse-port without map-socket",
     seen="core/socket.c:699 `reuse_port`",
     bad="processes = 4\nsocket = :3031\nreuse-port = true",
     good="processes = 2\nsocket = :3031\nsocket = :3031\nreuse-port = true\nmap-socket = 0:1",

@@ -40,7 +40,7 @@ def queue_too_long(config: Case) -> Iterator[Flaw]:
     for setting in written(config, "listen"):
         if limit is not None and config.number("listen") > limit:
             text = (
-                f"uWSGI does not start, because net.core.somaxconn is {limit} here; raise that "
+                f"uWSGI does not start, because net.core.somaxconn is {limit} here; raise it "
                 f"(sysctl -w net.core.somaxconn={config.number('listen')}), or write {limit}"
             )
             yield config.flaw(setting, text)
@@ -49,8 +49,9 @@ def queue_too_long(config: Case) -> Iterator[Flaw]:
 present(
     "UW103",
     "max-worker-lifetime",
-    "uWSGI does not start, because it is not above min-worker-lifetime, which is 10 unless it is "
-    "set; write more",
+    "uWSGI does not start, because this is not above min-worker-lifetime, which is 10 by default; "
+    "write more",
+    title="max-worker-lifetime that is not above min-worker-lifetime",
     seen="core/init.c:476 `min_worker_lifetime`",
     bad="master = true\nmax-worker-lifetime = 10",
     good="master = true\nmax-worker-lifetime = 10\nmin-worker-lifetime = 5",
@@ -64,8 +65,8 @@ present(
 @rule(
     "UW107",
     Severity.ERROR,
-    "an option that this build has not",
-    why="a uWSGI that was built without PCRE does not know route, nor what else needs it",
+    "an option that this build does not have",
+    why="a uWSGI built without PCRE does not have route, nor the other options that need it",
     seen="core/uwsgi.c:807 `route`; docs/reference/production-settings.md",
     bad="route = ^/x log:x",
     good="static-map = /x=/srv/x",
@@ -78,9 +79,9 @@ def not_in_build(config: Case) -> Iterator[Flaw]:
         entry = config.table.entries.get(setting.option)
         if options and entry and not entry.plugin and entry.name not in options:
             text = (
-                "this build of uWSGI has no such option, because what that needs was missing when "
+                "this build of uWSGI does not have the option, because a library was missing when "
                 "it was built (libpcre2-dev for route, libcap-dev for cap); build it again with "
-                "that, or leave it out"
+                "that library, or leave the option out"
             )
             yield config.flaw(setting, text)
 
@@ -89,7 +90,8 @@ def not_in_build(config: Case) -> Iterator[Flaw]:
     "UW108",
     Severity.ERROR,
     "a plugin that is part of the build",
-    why="uWSGI looks for a file of its name: plugins goes on without one, need-plugins ends",
+    why="uWSGI looks for a file of that name anyway: without it, plugins goes on and need-plugins "
+    "ends uWSGI",
     seen="core/uwsgi.c:4438 `need-`; uwsgi#1992; docker-ckan#6",
     bad="need-plugins = python3",
     good="need-plugins = /usr/lib/uwsgi/plugins/python3_plugin.so",
@@ -104,10 +106,10 @@ def plugin_inside(config: Case) -> Iterator[Flaw]:
         found = [name for name in names if {name, name.rstrip("0123456789")} & inside]
         if found:
             ends = setting.option.startswith("need-")
-            effect = "does not start" if ends else "logs that there is none"
+            effect = "does not start without it" if ends else "logs that it is missing"
             text = (
-                f"{found[0]} is part of this uWSGI, which looks for {found[0]}_plugin.so all the "
-                f"same and {effect}; leave it out"
+                f"{found[0]} is part of this uWSGI, which looks for {found[0]}_plugin.so anyway "
+                f"and {effect}; leave it out"
             )
             fix = config.drop(setting) if found == names else None
             yield config.flaw(setting, text, fix, harmless=not ends)
@@ -116,8 +118,8 @@ def plugin_inside(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW109",
     Severity.ERROR,
-    "a path that is not there",
-    why="uWSGI ends where chdir fails; without its home Python aborts",
+    "a path that does not exist",
+    why="uWSGI exits if chdir fails, and Python aborts without its home",
     seen="core/uwsgi.c:2636 `chdir`; plugins/python/python_plugin.c:232 `up.home`",
     bad="home = %dvnev",
     good="home = %d.",
@@ -127,7 +129,9 @@ def no_such_path(config: Case) -> Iterator[Flaw]:
     """Only on the machine that serves it."""
     for setting in written(config, "chdir", "home") if config.known.here else ():
         if not config.known.is_folder(absolute(config, setting.value)):
-            text = "there is no such folder, so uWSGI does not start; make it, or correct the path"
+            text = (
+                "the folder does not exist, so uWSGI does not start; create it, or correct the path"
+            )
             yield config.flaw(setting, text)
 
 
@@ -135,7 +139,7 @@ def no_such_path(config: Case) -> Iterator[Flaw]:
     "UW113",
     Severity.ERROR,
     "nothing to serve",
-    why='uWSGI starts in "full dynamic mode", and all replies are 500',
+    why='uWSGI starts in "full dynamic mode", and every reply is 500',
     seen="core/uwsgi.c:3889 `full dynamic mode`",
     bad="http-socket = :8080",
     good="http-socket = :8080\nmodule = app:app",
@@ -157,8 +161,9 @@ def no_application(config: Case) -> Iterator[Flaw]:
 present(
     "UW116",
     "uid gid",
-    "it is not root who starts it, and only root may become somebody else, so uWSGI ends; leave it "
-    "out, or start it as root",
+    "uWSGI is not started by root, and only root can switch to another user, so uWSGI exits; leave "
+    "it out, or start it as root",
+    title="uid or gid without root",
     seen="core/utils.c:1003 `setuid`; core/utils.c:999 `setgid`",
     bad="uid = www-data",
     good="vacuum = true",
@@ -170,9 +175,9 @@ present(
 @rule(
     "UW119",
     Severity.ERROR,
-    "a user or a group that is not there",
-    why="uWSGI looks the name up and ends where there is none; make the user, or write a number. "
-    "lab lint looks it up on this machine, with --uwsgi",
+    "a user or a group that does not exist",
+    why="uWSGI exits if the name does not exist; create the user, or write a number. With --uwsgi, "
+    "lab lint looks the name up on this machine",
     seen="core/utils.c:774 `user %s not found`; core/utils.c:2627 `unable to find group %s`",
     bad="uid = shop-of-nobody",
     good="uid = nobody",
@@ -193,15 +198,18 @@ def nobody_of_that_name(config: Case) -> Iterator[Flaw]:
             (group, "group", config.known.is_group),
         ):
             if name and not name.isdigit() and "(" not in name and known(name) is False:
-                advice = f"make that {kind}, or write a number"
-                yield config.flaw(setting, f"there is no {kind} {name}, so uWSGI ends; {advice}")
+                advice = f"create that {kind}, or write a number"
+                yield config.flaw(
+                    setting, f"the {kind} {name} does not exist, so uWSGI exits; {advice}"
+                )
 
 
 present(
     "UW204",
     "die-on-term",
-    "without a master it does nothing, as SIGTERM ends uWSGI in any case; add master = true, or "
+    "without a master this has no effect, because SIGTERM ends uWSGI anyway; add master = true, or "
     "leave it out",
+    title="die-on-term without a master",
     seen="core/master.c:346 `die_on_term`",
     bad="die-on-term = true",
     good="die-on-term = true\nmaster = true",
@@ -213,7 +221,8 @@ present(
 present(
     "UW205",
     "no-orphans",
-    "without a master workers outlive their first process all the same; add master = true",
+    "without a master workers outlive their first process anyway; add master = true",
+    title="no-orphans without a master",
     seen="core/uwsgi.c:3344 `no_orphans`",
     bad="no-orphans = true",
     good="no-orphans = true\nmaster = true",

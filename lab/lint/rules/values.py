@@ -21,9 +21,9 @@ WORDS = frozenset({"true", "yes", "on", "1", "false", "no", "off", "0"})
 @rule(
     "UW021",
     Severity.ERROR,
-    "a yes or a no where a path is read",
-    why="it is the name of a file in the folder that uWSGI is started in, and a no does not switch "
-    "the option off; write a path, or leave it out",
+    "yes or no where uWSGI reads a path",
+    why="uWSGI creates a file of that name in the folder that it is started in, and no does not "
+    "switch the option off; write a path, or leave it out",
     seen="core/uwsgi.c:173 `uwsgi_opt_set_str`; core/uwsgi.c:607 `stats`",
     bad="daemonize = true",
     good="daemonize = /var/log/uwsgi.log",
@@ -35,8 +35,8 @@ def switch_of_no_switch(config: Case) -> Iterator[Flaw]:
         if setting.value.lower() in WORDS:
             made = "a UNIX socket" if "stats" in setting.option else "a file"
             text = (
-                f'{made} called "{setting.value}" is made in the folder that uWSGI is started in, '
-                "as no option of a path is switched on or off so; write a path, or leave it out"
+                f'uWSGI creates {made} called "{setting.value}" in the folder that it is started '
+                "in, because this option takes a path; write a path, or leave it out"
             )
             yield config.flaw(setting, text)
 
@@ -48,9 +48,9 @@ PREFIXED = re.compile(r"(unix):(?://)?(/.*)|(tcp|https?)://([\w.*-]*:\d+)/?")
 @rule(
     "UW022",
     Severity.ERROR,
-    "an address that means another one",
-    why="what has no colon is the name of a UNIX socket, with all that stands behind it; what has "
-    "one is a host and a port",
+    "an address that uWSGI reads differently",
+    why="an address without a colon is the name of a UNIX socket, including all that follows it, "
+    "and an address with a colon is a host and a port",
     seen="core/socket.c:536 `strchr(socket_name, ':')`; core/socket.c:1732 `bind_to_unix`",
     bad="http-socket = 8080",
     good="http-socket = :8080",
@@ -63,20 +63,23 @@ def other_address(config: Case) -> Iterator[Flaw]:
         if not BINDS.fullmatch(setting.option):
             continue
         if re.fullmatch(r"\d{2,5}", value):
-            text = f"this is the name of a UNIX socket, and no port; write :{value}"
+            text = f"uWSGI takes this for the name of a UNIX socket, not for a port; write :{value}"
             yield config.flaw(setting, text, config.change(setting, f":{value}"))
         elif re.fullmatch(r"(?:\d{1,3}\.){3}\d{1,3}", value):
-            text = f"this is the name of a UNIX socket, and no address; write {value}:PORT"
+            text = (
+                "uWSGI takes this for the name of a UNIX socket, not for an address; write "
+                f"{value}:PORT"
+            )
             yield config.flaw(setting, text)
         elif match := PREFIXED.fullmatch(value):
             host, meant = match[1] or match[3], match[2] or match[4]
-            text = f'uWSGI takes "{host}" for a host that there is not, and nobody reaches this'
+            text = f'uWSGI takes "{host}" for a host, which does not exist, so nobody can connect'
             yield config.flaw(setting, f"{text}; write {meant}", config.change(setting, meant))
         elif value.endswith(";") or (value.endswith(",") and is_unix(value)):
             meant = value.rstrip(";,")
             text = f"the last character is part of the UNIX socket's name; write {meant}"
             if not is_unix(value):
-                text = f"what stands behind the port is passed over; write {meant}"
+                text = f"uWSGI ignores what follows the port; write {meant}"
             harmless = not is_unix(value)
             fix = config.change(setting, meant)
             yield config.flaw(setting, text, fix, harmless=harmless)

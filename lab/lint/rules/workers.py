@@ -16,8 +16,9 @@ def orphaned(config: Case) -> bool:
 present(
     "UW301",
     "processes",
-    "without a master nobody replaces a worker that dies, and workers outlive the first process "
-    "and hold its port; write master = true",
+    "without a master a worker that dies is not replaced, and workers outlive the first process "
+    "and keep its port; write master = true",
+    title="processes without a master",
     seen="docs/runs/stress.json; docs/explanation/what-faults-cost.md",
     bad="processes = 4",
     good="processes = 4\nmaster = true",
@@ -29,7 +30,8 @@ present(
 present(
     "UW302",
     "max-requests reload-on-as reload-on-rss reload-on-exception harakiri",
-    "it ends a worker, and without a master nobody starts another; write master = true",
+    "this ends a worker, and without a master no other is started; write master = true",
+    title="a limit that ends workers, without a master",
     seen="docs/runs/stress.json",
     bad="max-requests = 5000",
     good="max-requests = 5000\nmaster = true",
@@ -43,7 +45,7 @@ present(
     "UW303",
     Severity.DANGEROUS,
     "workers that are all replaced at once",
-    why="they start in the same second, so they reach an age, or a count, together",
+    why="workers start in the same second, so they reach an age, or a number of requests, together",
     seen="core/master.c:905 `sleep(1)`; uwsgi#2020; docs/runs/lifetime; docs/runs/stress.json",
     bad="master = true\nprocesses = 4\nmax-worker-lifetime = 3600",
     good=(
@@ -59,10 +61,12 @@ def no_delta(config: Case) -> Iterator[Flaw]:
                 continue
             line = f"{name}-delta = {max(1, config.number(name) // share)}"
             equal = name == "max-requests"
-            who = "workers that have served equally many are" if equal else "all workers are"
+            who = (
+                "workers that have served equally many requests are" if equal else "all workers are"
+            )
             text = (
-                f"{who} replaced at about the same time, and nobody answers for a second and more "
-                f"(1.01 s, measured); write {line}"
+                f"{who} replaced at about the same time, and no request is answered for a second "
+                f"or more (1.01 s, measured); write {line}"
             )
             delta = config.last(f"{name}-delta")
             fix = config.add(line, after=setting) if delta is None else None
@@ -73,8 +77,8 @@ def no_delta(config: Case) -> Iterator[Flaw]:
     "UW320",
     Severity.DANGEROUS,
     "as many workers as the host has CPUs",
-    why="%k counts the CPUs of the host and knows no limit of a container, so that half a CPU on a "
-    "host of 64 gets 64; write a number, or take it from the environment",
+    why="%k counts the CPUs of the host and ignores the limit of a container, so a container with "
+    "half a CPU on a host of 64 gets 64; write a number, or take it from the environment",
     seen="core/uwsgi.c:2135 `_SC_NPROCESSORS_ONLN`; searxng#2096",
     bad="processes = %k",
     good="processes = 4",
@@ -90,8 +94,8 @@ def host_cpus(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW322",
     Severity.REMARK,
-    "more workers than the database allows connections",
-    why="each request that is served at a time may hold a connection",
+    "more concurrent requests than database connections",
+    why="each request in flight may hold a connection",
     seen="https://www.postgresql.org/docs/current/runtime-config-connection.html",
     bad="processes = 8\nthreads = 16",
     good="processes = 8\nthreads = 4",
@@ -102,9 +106,9 @@ def database(config: Case) -> Iterator[Flaw]:
     allowed, setting = config.known.db_connections, config.last("processes", "threads")
     if allowed is not None and setting is not None and config.cores > allowed:
         text = (
-            f"{config.processes} workers serve {config.at_once} requests each, so that "
-            f"{config.cores} may ask for one of {allowed} database connections; use fewer, or a "
-            "pool before the database"
+            f"{config.processes} workers serve {config.at_once} requests each, so {config.cores} "
+            f"requests may need one of {allowed} database connections; use fewer, or a pool in "
+            "front of the database"
         )
         yield config.flaw(setting, text)
 
@@ -112,9 +116,9 @@ def database(config: Case) -> Iterator[Flaw]:
 @rule(
     "UW325",
     Severity.DANGEROUS,
-    "evil-reload-on-as, evil-reload-on-rss",
+    "evil-reload-on-as or evil-reload-on-rss",
     why="the master kills the worker in the middle of a request, which is lost; write the option "
-    "without evil-, which waits for its end",
+    "without evil-, which waits for the request",
     seen="core/master_checks.c:245 `evil_reload_on_rss`",
     bad="evil-reload-on-rss = 900",
     good="master = true\nreload-on-rss = 900",
@@ -132,8 +136,8 @@ def killed(config: Case) -> Iterator[Flaw]:
 present(
     "UW326",
     "cpu-affinity",
-    "each worker is bound to a CPU by its number, from 0 on, and so to those of every other "
-    "service that does so, and to some that a cpuset does not allow; leave it out",
+    "workers are bound to CPUs by number, from 0 on, so they share those of every other service "
+    "that does this, and get some that a cpuset may not allow; leave it out",
     seen="core/utils.c:3657 `uwsgi.mywid - 1`",
     bad="processes = 4\ncpu-affinity = 1",
     good="processes = 4",
