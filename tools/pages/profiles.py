@@ -1,8 +1,8 @@
 """
 docs/reference/profiles.md, made from the headers of the profiles.
 
-Each profile explains itself in its own file; the page puts the explanations in order and adds what
-the step changes, as uWSGI resolves it. It is the same on every machine.
+Each profile explains itself in its own file; the page lists the profiles and adds what was measured
+of each step, and what the step changes, as uWSGI resolves it. It is the same on every machine.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ SHOWN = shown(Load())
 OPENING = """\
 # Profiles
 
-One file is one configuration: options and comments, and nothing that runs a program. `uwsgi
-profiles/NAME.ini` serves it, and so does `fibonacci serve NAME`, which first [refuses what uWSGI
-would misread](production-settings.md#the-launcher) and counts the CPUs. Each is one step from the
-one it is *against*. A step may be several options: `processes-threads` changes three and `safety` a
-dozen, as *Options* shows of each. All obey `BIND` and `PORT`, and serve your own application with
-`WSGI_APP=package.module:callable` and `WSGI_CHDIR=folder`.
+A profile is one file: options and comments, and nothing that runs a program. `uwsgi
+profiles/NAME.ini` serves it. So does `fibonacci serve NAME`, which first [refuses what uWSGI would
+misread](production-settings.md#the-launcher) and counts the CPUs. All profiles obey `BIND` and
+`PORT`, and serve your application with `WSGI_APP=package.module:callable` and `WSGI_CHDIR=folder`.
 
-The steps of the ladder up to `safety` change settings. A step marked *another application* changes
-what is served, so its effect is not the server's; with an application of yours it disappears.
+Each profile is one step from the profile it is *against*, and *Options* shows what the step
+changes. The comments in the file, which each entry links, explain the step. The steps of the ladder
+up to `safety` change settings. A step marked *another application* changes what is served, so its
+effect is not the server's; with your application it disappears.
 
 The figures are the effect of each step in the stored runs under [`runs/`](../runs), with the
 server on one core; [what limits uWSGI](../explanation/what-limits-uwsgi.md) explains them. -: not
 measured, or withheld.
 
-A peer, which is another server than uWSGI or more than one program, runs as its own documentation
-recommends for production, and with its own defaults where the documentation says nothing. A table
-lists what it sets nevertheless, and why. The peers' packages are the versions pinned in
-[`requirements/peers.txt`](../../requirements/peers.txt); nginx is the distribution's.
+A peer is another server than uWSGI, or more than one program. It runs as its documentation
+recommends for production, and with its defaults where the documentation says nothing. The file of a
+peer gives the reason for every other option, under `[deviations]`. The packages of the peers are
+pinned in [`requirements/peers.txt`](../../requirements/peers.txt); nginx is the distribution's.
 
-This page is made from the comments in the files: `.venv/bin/python -m tools.pages`.
+This page is made from the files: `.venv/bin/python -m tools.pages`.
 """
 
 
@@ -88,7 +88,7 @@ def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> 
     against = f" · against [{profile.against}](#{profile.against})" if profile.against else ""
     lines = [f"### {profile.name}\n", f"**{profile.summary}.**\n"]
     lines += [f"{rung}[{file}](../../{file}){against}{_other_application(profile, read)}\n"]
-    lines += [f"{each}\n" for each in header.paragraphs if each != f"{profile.summary}."]
+    lines += [f"{text}\n" for text in header.paragraphs if text.startswith("Limit:")]
     if profile.peer.ended:
         following = f"; [{profile.peer.successor}](#{profile.peer.successor}) took its place"
         lines += [f"Ended {profile.peer.ended}{following if profile.peer.successor else ''}.\n"]
@@ -96,7 +96,6 @@ def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> 
         lines += [f"Default: {header.default}\n"]
     if header.link is not None:
         lines += [f"<{header.link}>\n"]
-    lines += _deviations(header.table.get("deviations"))
     if effects := _effects(profile):
         lines += ["Measured:\n", *effects, ""]
     if changes := _changes(profile, read):
@@ -113,20 +112,6 @@ def _other_application(profile: Profile, read: dict[str, Profile]) -> str:
         servers.settings(each).application for each in (profile, read[profile.against])
     )
     return f" · {ANOTHER}: `{served}` instead of `{before}`" if served != before else ""
-
-
-def _deviations(deviations: object) -> list[str]:
-    """Return a table of what a peer sets that is not its server's default, and why."""
-    if not isinstance(deviations, dict):
-        return []
-    rows = [f"| `{option}` | {why} |" for option, why in deviations.items()]
-    return [
-        "What it sets, instead of its server's defaults:\n",
-        "| option | why |",
-        "|---|---|",
-        *rows,
-        "",
-    ]
 
 
 def _overview(read: Mapping[str, Profile], rungs: int) -> Iterator[str]:
