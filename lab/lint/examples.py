@@ -27,6 +27,7 @@ ELSEWHERE = {
     "UW107": Known(options=frozenset({"static-map", "if-env", "endif"})),
     "UW116": Known(root=False),
     "UW310": Known(),
+    "UW408": Known(),
     "UW118": Known(python=(3, 13)),
     "UW020": Known(here=True),
     "UW119": Known(here=True),

@@ -1,5 +1,7 @@
 """What each rule finds: where, how bad, and whether its fix mends it."""
 
+from dataclasses import replace
+
 import pytest
 
 from lab.config.configuration import Known
@@ -11,7 +13,7 @@ OWN = "UW9"
 
 REMARKS = (
     {"UW016", "UW112", "UW113", "UW206", "UW209", "UW210", "UW218", "UW317", "UW322"}
-    | {"UW405", "UW408", "UW410"}
+    | {"UW405", "UW410"}
     | {"GU006", "GU007", "GU010", "GR002", "GR003", "GR004"}
     | {f"UW50{number}" for number in range(1, 10)}
 )
@@ -554,12 +556,29 @@ def test_what_public_configurations_have_in_common(text, expected):
     assert expected <= {flaw.code for flaw in found(text)}
 
 
-def test_the_scheme_behind_a_proxy_is_a_remark():
-    """The proxy may set the header itself, and its file is another one."""
-    for door in ("socket = /run/app.sock", "http-socket = 127.0.0.1:8080"):
-        (flaw,) = found_by("UW408", f"{door}\nmodule = site:app")
-        assert flaw.severity == "remark"
-        assert "unless the proxy sets that header" in flaw.message
+@pytest.mark.parametrize(
+    ("doors", "severity", "line"),
+    [
+        ("http-socket = :8080", "dangerous", 2),
+        ("http = 0.0.0.0:80", "dangerous", 2),
+        ("https = 8.8.8.8:443,a.crt,a.key", "dangerous", 2),
+        ("http-socket = 127.0.0.1:8080\nhttp-socket = [::]:80", "dangerous", 3),
+        ("http-socket = 127.0.0.1:8080", "remark", 2),
+        ("http-socket = 10.1.2.3:8080", "remark", 2),
+        ("http-socket = :$(PORT)", "remark", 2),
+        ("socket = /run/app.sock", "remark", 2),
+    ],
+)
+def test_who_may_crash_a_worker_by_a_header(doors, severity, line):
+    """Any host that reaches the port; behind a proxy, which may set the header, it is a remark."""
+    known = Known()
+    (flaw,) = found_by("UW408", f"{doors}\nmodule = site:app", known)
+    assert (flaw.severity, flaw.spot.line) == (severity, line)
+    assert ("unless a proxy sets that header" in flaw.message) == (severity == "remark")
+    protected = f"{doors}\nmodule = site:app\nroute-run = setscheme:https"
+    assert not found_by("UW408", protected, known)
+    (flaw,) = found_by("UW408", f"{doors}\nmodule = site:app", replace(known, container=True))
+    assert flaw.severity == "remark"
 
 
 @pytest.mark.parametrize(

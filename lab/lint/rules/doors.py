@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lab.lint.address import is_open
 from lab.lint.rules.alike import missing, present, with_line
-from lab.lint.rules.rule import Case, Flaw, Severity, rule
+from lab.lint.rules.rule import Case, Flaw, Setting, Severity, rule
 
 CLOSES = "connection:close"
 
@@ -15,6 +15,11 @@ CLOSES = "connection:close"
 def routed(config: Case) -> bool:
     """Return whether uWSGI's HTTP router stands before the workers."""
     return bool(config.sockets("router"))
+
+
+def published(config: Case, socket: Setting) -> bool:
+    """Return whether others decide who reaches a port: it is a container's, or a platform's."""
+    return config.known.container or re.search(r":\$\(\w+\)$", socket.raw) is not None
 
 
 @rule(
@@ -59,8 +64,7 @@ def slow_clients(config: Case) -> Iterator[Flaw]:
     A remark where others say who reaches the port: of a container, or of a platform that gives it.
     """
     for setting in config.sockets("http"):
-        given = re.search(r":\$\(\w+\)$", setting.raw)
-        if is_open(setting.value) and (given or config.known.container):
+        if is_open(setting.value) and published(config, setting):
             text = (
                 "a few clients that send their headers slowly occupy all workers, so other "
                 "requests wait (up to 4.98 s, measured); publish the port only to a proxy that "

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from lab.lint.address import is_open, is_unix
 from lab.lint.rules.alike import missing, present, renamed, written
+from lab.lint.rules.doors import published
 from lab.lint.rules.lifecycle import serves_python
 from lab.lint.rules.rule import Case, Fix, Flaw, Setting, Severity, rule
 
@@ -199,27 +200,37 @@ def writable_by_all(config: Case) -> Iterator[Flaw]:
 
 @rule(
     "UW408",
-    Severity.REMARK,
-    "the scheme that a client says",
-    why="a byte in X-Forwarded-Proto that is no UTF-8 crashes the worker in the Python plugin",
+    Severity.DANGEROUS,
+    "X-Forwarded-Proto from every client",
+    why="one byte in X-Forwarded-Proto that is not UTF-8 crashes the worker in uWSGI's Python "
+    "plugin, in every release since 2.0.8, before the application sees the request",
     seen="plugins/python/wsgi_subhandler.c:227 `wsgi.url_scheme`; docs/reference/malformed.md",
     bad="http-socket = :8080\nmodule = site:app",
     good=f"http-socket = :8080\nmodule = site:app\n{SCHEME}",
     near="http-socket = :8080\nstatic-map = /=/srv/site",
 )
 def scheme(config: Case) -> Iterator[Flaw]:
-    """A few requests/s keep a small service down."""
+    """
+    A few requests/s keep a small service down.
+
+    A remark where a proxy may set the header: at a UNIX socket, on loopback or a private network,
+    in a container, and at a port that a platform gives.
+    """
     routes = config.starting("route", "final-route")
     if not serves_python(config) or any("setscheme:" in route.value for route in routes):
         return
     doors = config.sockets("http", "http11", "router", "uwsgi")
-    for setting in doors[:1]:
-        proxied = not any(is_open(door.value) for door in doors)
+    exposed = [door for door in doors if is_open(door.value) and not published(config, door)]
+    for setting in (exposed or doors)[:1]:
         text = (
-            "a byte in a client's X-Forwarded-Proto that is no UTF-8 crashes the worker before the "
-            f"application sees the request{', unless the proxy sets that header' * proxied}; "
-            f"write {SCHEME}"
+            "any host can crash a worker by one request whose X-Forwarded-Proto has a byte that is "
+            f"not UTF-8; write {SCHEME}"
         )
+        if not exposed:
+            text = (
+                "a byte in X-Forwarded-Proto that is not UTF-8 crashes the worker before the "
+                f"application sees the request, unless a proxy sets that header; write {SCHEME}"
+            )
         routing = config.known.options is None or "route-if-not" in config.known.options
         fix = config.add(SCHEME, after=setting) if routing else None
-        yield config.flaw(setting, text, fix)
+        yield config.flaw(setting, text, fix, harmless=not exposed)
