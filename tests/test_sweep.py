@@ -529,7 +529,7 @@ def with_command(*words, **options):
         (
             with_command("gunicorn", "-k", "gevent", "a:b"),
             "threads",
-            "its worker class, gevent, serves by a loop",
+            "its worker class, gevent, uses an event loop",
         ),
     ],
 )

@@ -35,7 +35,7 @@ STATUSES = {
     1: "failed",
     2: "wrong usage",
     3: "this machine could not measure it",
-    4: "`lab migrate`: something is lost, or means something else; "
+    4: "`lab migrate`: an option has no equivalent, or behaves differently; "
     "`lab tune`: yours are as good as can be told, or with --dry-run lines are missing",
     99: "a limit of --fail-if or --require was crossed",
     130: "interrupted",

@@ -65,7 +65,7 @@ def _after(editing: Editing, config: Config, step: Step, says: Sequence[str]) ->
             changed = editing.read(config.file, replace(config.known, overlay=overlay))
             if editing.values(changed) == wanted:
                 return changed
-    raise by_hand(config, step, "another line there refers to it, or decides it in the end")
+    raise by_hand(config, step, "another line there refers to it, or overrides it")
 
 
 def by_hand(config: Config, step: Step, why: str, at: Spot | None = None) -> ProfileError:
@@ -75,10 +75,10 @@ def by_hand(config: Config, step: Step, why: str, at: Spot | None = None) -> Pro
         case Rename(option, to):
             problem = f"{option} cannot become {to}"
         case Drop(option):
-            problem = f"{option} cannot be taken out"
+            problem = f"{option} cannot be removed"
         case Put(option, value):
-            problem = f"{option} = {value} cannot be written"
-    return ProfileError(config.file, f"{problem}: {why}; do it by hand{where}")
+            problem = f"{option} = {value} cannot be set"
+    return ProfileError(config.file, f"{problem}: {why}; edit the file by hand{where}")
 
 
 def overrides(setting: Setting) -> str:

@@ -22,7 +22,7 @@ FILES = {
     "--pid": PID,
     "--pid-file": PID,
     "-p": PID,
-    "--control-socket": "would take a real server's",
+    "--control-socket": "would take over that of a real server",
     "--statsd-host": STATSD,
     **dict.fromkeys(("--access-logfile", "--error-logfile", "--log-file"), LOG),
 }
@@ -109,7 +109,9 @@ def _check_served(text: str, words: Sequence[str], takes_no_value: Callable[[str
         if not word.startswith("-") and (not follows or re.search(r"[A-Za-z_][.:]", word)):
             return
     instead = f"'{text} mysite.wsgi:application'"
-    raise ProfileError(text, f"it names no application: write what it serves, as in {instead}")
+    raise ProfileError(
+        text, f"the command names no application: write what it serves, as in {instead}"
+    )
 
 
 def _listening(

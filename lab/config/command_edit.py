@@ -147,12 +147,12 @@ def _put(wish: _Wish, there: Sequence[Argument], elsewhere: Sequence[Setting]) -
     words = [shlex.quote(each) for each in grammar.spelt(step.option, step.value)]
     collects = step.option in grammar.collects
     if collects and len(there) > 1:
-        raise by_hand(config, step, "there are several of it")
+        raise by_hand(config, step, "it is set several times")
     last = there[-1] if there else None
     if last and not re.search(r"[$`]", (last.follows or last.word).raw):
         yield _in_place(config, last, words, wish.comments)
     if collects and there:
-        raise by_hand(config, step, "each that is written counts")
+        raise by_hand(config, step, "every value of it counts")
     beaten = []
     if last:
         value = (last.follows or last.word).raw

@@ -185,7 +185,9 @@ class Known:
         """
         text = self.overlay.get(path)
         if text is None and not self.reaches(path):
-            raise UnreadableError("lies outside of this folder, or is hidden: --trusted reads it")
+            raise UnreadableError(
+                "lies outside of this folder, or is hidden: use --trusted to read it"
+            )
         if text is None:
             raw = read_bytes(path, most)
             if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # the mark stays: a rule is about it

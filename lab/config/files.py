@@ -102,7 +102,9 @@ def check_nesting(text: str, tokens: re.Pattern[str] = PLAIN) -> None:
             case "line" if not inside:
                 operators = 0
         if max(depth + operators, elifs) > DEEPEST:
-            problem = f"nests brackets or operators more than {DEEPEST} deep, so it is not read"
+            problem = (
+                f"nests brackets or operators more than {DEEPEST} deep, so lab does not read it"
+            )
             raise UnreadableError(problem, text.count("\n", 0, token.start()) + 1)
 
 
@@ -119,16 +121,16 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     """
     try:
         if os.path.realpath(path).startswith(("/proc/", "/sys/")):
-            raise UnreadableError("is the kernel's, and to read it may do something")
+            raise UnreadableError("belongs to the kernel, and reading it may have an effect")
         kind = path.stat().st_mode
         if not stat.S_ISREG(kind):
-            what = "a folder" if stat.S_ISDIR(kind) else "no file but a pipe, a socket or a device"
+            what = "a folder" if stat.S_ISDIR(kind) else "a pipe, a socket or a device"
             raise UnreadableError(f"is {what}")
         # It may have become a pipe meanwhile, and files of /proc can wait as pipes do.
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         with open(opened, "rb") as file:  # noqa: PTH123 - of a number there is no path
             if not stat.S_ISREG(os.fstat(opened).st_mode):
-                raise UnreadableError("is no file any more")
+                raise UnreadableError("is no longer a file")
             # By pieces: of /proc the kernel keeps as much memory as it is asked for.
             pieces = iter(lambda: file.read(1 << 16) or b"", b"")
             content = b"".join(islice(pieces, most // (1 << 16) + 1))
@@ -136,7 +138,7 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
         said = getattr(error, "strerror", None) or str(error)
         raise UnreadableError(f"cannot be read: {said[:1].lower()}{said[1:]}") from error
     if len(content) > most:
-        raise UnreadableError(f"is larger than {most >> 10:,} KiB, so it is not read")
+        raise UnreadableError(f"is larger than {most >> 10:,} KiB, so lab does not read it")
     return content
 
 
@@ -149,10 +151,10 @@ def check_size(text: str, most: int = LARGEST) -> None:
         UnreadableError: It is one; the message says the limit.
     """
     if len(text) > most:
-        raise UnreadableError(f"is larger than {most >> 10:,} KiB, so it is not read")
+        raise UnreadableError(f"is larger than {most >> 10:,} KiB, so lab does not read it")
     lines = text.split("\n")
     if len(lines) - (not lines[-1]) > LINES:
-        raise UnreadableError(f"has more than {LINES:,} lines, so it is not read", LINES + 1)
+        raise UnreadableError(f"has more than {LINES:,} lines, so lab does not read it", LINES + 1)
     if number := next((n for n, line in enumerate(lines, 1) if len(line) > LONGEST), None):
-        problem = f"has a line of more than {LONGEST:,} characters, so it is not read"
+        problem = f"has a line of more than {LONGEST:,} characters, so lab does not read it"
         raise UnreadableError(problem, number)

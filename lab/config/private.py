@@ -20,8 +20,8 @@ ASKED_SO = "asked over the uwsgi protocol"
 """What is said of one where that is a proxy's."""
 
 PID, STATSD, LOG = (
-    "would overwrite a real server's",
-    "would report the trial's figures",
+    "would overwrite the file of a real server",
+    "would report the metrics of the trial",
     "would write to the real log",
 )
 """Why an option is left out that names a pidfile, a host for figures, or a log."""

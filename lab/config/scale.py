@@ -60,8 +60,8 @@ def _fixed(profile: Profile, quantity: str) -> str | None:
             return f"has no {quantity} to vary: {server.program} has no option for them"
         known = ", ".join(server.program for server in servers.every() if server.spelt(quantity))
         return (
-            f"has no {quantity} to vary: its program is none of {known}, and its command has no "
-            f"{mark} where the number is to stand"
+            f"has no {quantity} to vary: its program is none of {known}, and its command does not "
+            f"contain {mark} in place of the number"
         )
     return server.fixed(profile, quantity)
 

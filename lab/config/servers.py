@@ -154,12 +154,12 @@ def check_serves(name: str, service: Service, to: str) -> None:
     if interface in server.interfaces:
         return
     if interface == UNKNOWN:
-        problem = "does not say whether its application is WSGI or ASGI: write its worker_class"
-        raise UsageError(f"{in_a_line(name)} {problem} as a class of gunicorn's or uvicorn's")
-    way = f"write --interface {WSGI} or {ASGI}, if that is what its application is"
+        problem = "does not tell whether its application is WSGI or ASGI: set worker_class"
+        raise UsageError(f"{in_a_line(name)} {problem} as a class of gunicorn or uvicorn")
+    way = f"write --interface {WSGI} or {ASGI}, whichever the application is"
     if interface == ASGI:
         others = (program for program, other in TRANSLATABLE.items() if ASGI in other.interfaces)
         other = next(program for program in others if program != service.program)
-        way = f"translate it to {other}, or serve a2wsgi.ASGIMiddleware(app) in its place"
-    problem = f"serves an {interface.upper()} application, which {server.name} cannot"
+        way = f"translate it to {other}, or serve a2wsgi.ASGIMiddleware(app) instead"
+    problem = f"serves an {interface.upper()} application, which {server.name} cannot serve"
     raise UsageError(f"{in_a_line(name)} {problem}: {way}")

@@ -139,7 +139,9 @@ def command_of(text: str, path: Path, program: str) -> Command | None:
         lines = text.split("\n")
         end = next((n for n in range(start + 1, end) if _ended(words, n, lines)), end)
     if end - start > LINES:
-        raise ProfileError(path, f"has a command of more than {LINES:,} words: it is not read")
+        raise ProfileError(
+            path, f"has a command of more than {LINES:,} words, so lab does not read it"
+        )
     return Command(words[:start], words[start], words[start + 1 : end])
 
 

@@ -46,10 +46,10 @@ def test_a_gunicorn_configuration_is_a_profile(conf):
     assert [str(each) for each in found.altered] == [
         "bind = unix:/run/shop.sock -> a free port",
         "daemon = True (would go to the background)",
-        "pidfile = /run/shop.pid (would overwrite a real server's)",
+        "pidfile = /run/shop.pid (would overwrite the file of a real server)",
         "accesslog = /var/log/shop.log -> the trial's folder",
-        "statsd_host = 10.0.0.1:8125 (would report the trial's figures)",
-        "certfile = a.pem (the lab asks without TLS)",
+        "statsd_host = 10.0.0.1:8125 (would report the metrics of the trial)",
+        "certfile = a.pem (lab sends requests without TLS)",
     ]
 
 
@@ -109,7 +109,7 @@ def test_a_command_listens_where_the_lab_asks(text, name, words):
     [
         ("unheard-of shop:app", "does not know how to tell unheard-of where .*; write {port}"),
         ("uwsgi --http :80", "give its options in an ini"),
-        ("granian 'x", "this is no command: No closing quotation"),
+        ("granian 'x", "this is not a command: No closing quotation"),
         (
             "gunicorn -w 2",
             "names no application: .*, as in 'gunicorn -w 2 mysite.wsgi:application'",
@@ -130,8 +130,8 @@ def test_a_command_that_cannot_be_told_where_to_listen(text, said):
     [
         ("gunicorn --daemon shop:app", "leave --daemon out"),
         ("gunicorn -D shop:app", "leave --daemon out"),
-        ("gunicorn -c deploy.conf.py shop:app", "name its configuration itself"),
-        ("gunicorn --config=deploy.conf.py shop:app", "name its configuration itself"),
+        ("gunicorn -c deploy.conf.py shop:app", "give its configuration file"),
+        ("gunicorn --config=deploy.conf.py shop:app", "give its configuration file"),
     ],
 )
 def test_a_command_that_would_act_beyond_a_trial_is_refused(text, said):
@@ -143,7 +143,7 @@ def test_a_command_that_would_act_beyond_a_trial_is_refused(text, said):
 def test_a_file_that_gunicorn_would_read_by_itself_is_named(conf, monkeypatch):
     """Its logs, pidfile and hooks would be the real ones: it is the file that is to be given."""
     monkeypatch.chdir(conf.parent)
-    with pytest.raises(ProfileError, match=r"reads the gunicorn\.conf\.py of this folder, too"):
+    with pytest.raises(ProfileError, match=r"also reads the gunicorn\.conf\.py in this folder"):
         profiles.read("gunicorn -w 1 shop:app")
 
 

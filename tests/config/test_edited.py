@@ -229,12 +229,12 @@ def test_what_decides_elsewhere_is_overridden_at_the_end(text, step, added):
         ("ini = base.ini", Rename("http", "http-socket"), r"in /srv/shop/base\.ini:2"),
         ("ini = base.ini", Drop("http"), r"in /srv/shop/base\.ini:2"),
         ("ini = base.ini", Put("http", ":8"), "adds up"),
-        ("inherit = base.ini", Put("listen", "9"), r"read after it.*base\.ini:3"),
-        ("http = :1\nhttp = :2", Put("http", ":8"), "there are 2"),
-        ("if-env = A", Put("threads", "2"), "cannot be written"),
+        ("inherit = base.ini", Put("listen", "9"), r"reads .* after it.*base\.ini:3"),
+        ("http = :1\nhttp = :2", Put("http", ":8"), "it is set 2 times"),
+        ("if-env = A", Put("threads", "2"), "cannot be set"),
         ("threads = 2\nprocesses = %(threads)", Drop("threads"), "another line there refers to it"),
         ("threads = 2", Put("thraeds", "2"), "no option thraeds"),
-        ("threads = 2", Put("env", "A=1\nhook-asap = exec:id"), "has one line"),
+        ("threads = 2", Put("env", "A=1\nhook-asap = exec:id"), "must be one line"),
     ],
 )
 def test_what_cannot_be_written_says_what_to_do(text, step, why):
@@ -249,7 +249,7 @@ def test_only_an_ini_is_changed(name):
     """Of the other forms it says so."""
     text = {"yaml": "uwsgi:\n  threads: 2\n", "json": '{"uwsgi": {"threads": 2}}'}
     text |= {"xml": "<uwsgi><threads>2</threads></uwsgi>"}
-    with pytest.raises(ProfileError, match="only an ini is changed"):
+    with pytest.raises(ProfileError, match="lab changes only inis"):
         edited(name, text[name.partition(".")[2]], Put("threads", "4"))
 
 

@@ -87,7 +87,7 @@ def test_what_granians_command_sets(text, expected, tmp_path):
 
 def test_another_command_is_refused(tmp_path):
     """It says what is missing."""
-    with pytest.raises(ProfileError, match="it has no word `granian`"):
+    with pytest.raises(ProfileError, match="it does not contain the word `granian`"):
         read(granian.read, tmp_path, "uvicorn site:app")
 
 

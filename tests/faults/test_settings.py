@@ -181,7 +181,7 @@ def test_a_server_without_workers_is_refused(tmp_path):
     """It would answer nothing: the flag that leaves the line out is named."""
     said = lab_refusal(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{BAD['alias'][0]}\n")
     assert said.startswith("/mine.ini:3: workers = many: ")
-    assert said.endswith("; --drop workers leaves it out here")
+    assert said.endswith("; --drop workers leaves it out")
 
 
 def test_a_comment_behind_a_number_is_read_as_uwsgi_reads_it(tmp_path):

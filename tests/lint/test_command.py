@@ -67,11 +67,14 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
         ([], "which FILE?"),
         (["."], ". has no configuration of uWSGI or gunicorn: name the file"),
         (["x.txt"], "x.txt: is none of the files that can be read: .ini, "),
-        (["x.yaml"], "x.yaml:2: is no YAML: "),
-        (["x.json"], "x.json:1: is no JSON: "),
-        (["x.xml"], "x.xml:1: is no XML: mismatched tag"),
-        (["y.xml"], "y.xml:1: is said to be in UTF-7: save it as UTF-8"),
-        (["z.xml"], "z.xml: has a document type (<!DOCTYPE), which is not read: leave it out"),
+        (["x.yaml"], "x.yaml:2: is not YAML: "),
+        (["x.json"], "x.json:1: is not JSON: "),
+        (["x.xml"], "x.xml:1: is not XML: mismatched tag"),
+        (["y.xml"], "y.xml:1: declares the encoding UTF-7: save it as UTF-8"),
+        (
+            ["z.xml"],
+            "z.xml: has a document type (<!DOCTYPE), which lab does not read: leave it out",
+        ),
         (["--select", "UW77", "x.txt"], "--select: there is no rule UW77: "),
         (["--explain", "UW0"], "--explain: there is no rule UW0: "),
         (["--uwsgi", "/nonexistent", "x.txt"], "--uwsgi /nonexistent: is no uWSGI that runs here"),
@@ -435,7 +438,10 @@ def test_what_the_kernel_makes_is_not_read(lint):
     """To read /proc/kmsg takes messages away from those for whom they are."""
     Path("a.ini").symlink_to("/proc/self/environ")
     code, _, err = lint("--trusted", "a.ini")
-    assert (code, err) == (2, "lab: a.ini: is the kernel's, and to read it may do something\n")
+    assert (code, err) == (
+        2,
+        "lab: a.ini: belongs to the kernel, and reading it may have an effect\n",
+    )
 
 
 def test_half_of_a_character_is_refused(tmp_path, monkeypatch, capsys):
@@ -444,4 +450,4 @@ def test_half_of_a_character_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     code, out, errors = in_process.lab(monkeypatch, capsys, "lint", "half.json")
     assert (code, out) == (2, "")
-    assert errors == "lab: half.json:1: has half of a character: write all of it\n"
+    assert errors == "lab: half.json:1: has half of a surrogate pair: write the whole character\n"

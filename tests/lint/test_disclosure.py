@@ -77,7 +77,9 @@ def test_a_file_that_leads_elsewhere_is_not_read(lint):
     Path("x.ini").symlink_to("../away/cred")
     code, out, err = lint("x.ini")
     assert (code, out) == (2, "")
-    assert err == "lab: x.ini: lies outside of this folder, or is hidden: --trusted reads it\n"
+    assert (
+        err == "lab: x.ini: lies outside of this folder, or is hidden: use --trusted to read it\n"
+    )
 
 
 def test_a_file_elsewhere_is_read_that_is_named(lint, tmp_path):

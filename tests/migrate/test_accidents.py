@@ -32,7 +32,7 @@ def test_threads_are_no_backpressure(tmp_path):
     """They became the backpressure, which was taken back later."""
     found = moved(tmp_path, "threads = 4\n", "granian")
     assert "--backpressure" not in found.text.partition("exec")[2]
-    assert "--backpressure is no number of threads" in notes(found, "means something else")
+    assert "--backpressure is not a number of threads" in notes(found, "behaves differently")
 
 
 def test_workers_that_follow_the_cpus_still_do(tmp_path):
@@ -46,7 +46,7 @@ def test_workers_that_follow_the_cpus_still_do(tmp_path):
 def test_what_was_imported_once_still_is(tmp_path):
     """A random key at import logged users out, as each worker had its own."""
     assert "preload_app = True" in moved(tmp_path, "processes = 4\n", "gunicorn").text
-    lost = notes(moved(tmp_path, "processes = 4\n", "granian"), "lost")
+    lost = notes(moved(tmp_path, "processes = 4\n", "granian"), "no equivalent")
     assert "SECRET_KEY" in lost
 
 
@@ -59,21 +59,23 @@ def test_a_socket_of_the_uwsgi_protocol_says_who_may_use_it(tmp_path):
     """From another container it was Forbidden."""
     found = moved(tmp_path, "socket = 0.0.0.0:3031\n", "gunicorn")
     assert 'protocol = "uwsgi"' in found.text
-    assert "uwsgi_allow_ips" in notes(found, "means something else")
+    assert "uwsgi_allow_ips" in notes(found, "behaves differently")
 
 
 def test_recycling_that_is_gone_is_named(tmp_path):
     """Limits of memory and age were left out in silence."""
     text = "reload-on-rss = 300\nmax-worker-lifetime = 3600\n"
     assert "--workers-max-rss 300" in moved(tmp_path, text, "granian").text
-    lost = notes(moved(tmp_path, text, "gunicorn"), "lost")
+    lost = notes(moved(tmp_path, text, "gunicorn"), "no equivalent")
     assert "reload-on-rss = 300" in lost
     assert "max-worker-lifetime = 3600" in lost
 
 
 def test_figures_that_are_gone_are_named(tmp_path):
     """Those of uwsgitop, and of a plugin that sent them."""
-    lost = notes(moved(tmp_path, "stats = 127.0.0.1:1717\nplugin = dogstatsd\n", "granian"), "lost")
+    lost = notes(
+        moved(tmp_path, "stats = 127.0.0.1:1717\nplugin = dogstatsd\n", "granian"), "no equivalent"
+    )
     assert "uwsgitop" in lost
     assert "plugin = dogstatsd" in lost
 
@@ -88,14 +90,16 @@ def test_a_buffer_is_not_made_smaller(tmp_path):
     """8192 would cut what is 417,792 by default."""
     found = moved(tmp_path, "buffer-size = 8192\n", "granian")
     assert "--http1-buffer-size" not in found.text.partition("exec")[2]
-    assert "417,792" in notes(found, "means something else")
+    assert "417,792" in notes(found, "behaves differently")
 
 
 def test_a_time_limit_that_ends_is_named(tmp_path):
     """It ended in silence: with threads on one server, always on the other."""
-    assert "proxy_read_timeout" in notes(moved(tmp_path, "harakiri = 60\n", "granian"), "lost")
+    assert "proxy_read_timeout" in notes(
+        moved(tmp_path, "harakiri = 60\n", "granian"), "no equivalent"
+    )
     threads = moved(tmp_path, "harakiri = 60\nthreads = 4\n", "gunicorn")
-    assert "proxy_read_timeout" in notes(threads, "lost")
+    assert "proxy_read_timeout" in notes(threads, "no equivalent")
     assert "\ntimeout = 60\n" in moved(tmp_path, "harakiri = 60\n", "gunicorn").text
 
 
@@ -103,4 +107,4 @@ def test_a_reload_that_reads_no_new_code_is_named(tmp_path):
     """With an application that is imported before the fork, SIGHUP starts the old code again."""
     found = moved(tmp_path, "touch-reload = /srv/shop/reload\n", "gunicorn")
     assert "preload_app = True" in found.text
-    assert "with preload_app that reads no new code" in notes(found, "lost")
+    assert "with preload_app that loads no new code" in notes(found, "no equivalent")

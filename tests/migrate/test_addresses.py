@@ -80,15 +80,15 @@ def test_an_address_is_the_same(moved, text, to, line):
 @pytest.mark.parametrize(
     ("text", "to", "reason"),
     [
-        (f"gunicorn -b unix:/x {TLS}", "uwsgi", "TLS at a UNIX socket"),
+        (f"gunicorn -b unix:/x {TLS}", "uwsgi", "TLS on a UNIX socket"),
         ("gunicorn -b :8443 --certfile /c,x.pem --keyfile /k m:app", "uwsgi", "comma"),
-        ("gunicorn -b :8443 --keyfile /k m:app", "uwsgi", "one is not known"),
+        ("gunicorn -b :8443 --keyfile /k m:app", "uwsgi", "one of them is unknown"),
         ("gunicorn -b unix:/tmp/a:8099 m:app", "uwsgi", "a path with a colon"),
         ("granian --interface wsgi --uds /tmp/a:8 m:app", "uwsgi", "a path with a colon"),
         ("granian --interface wsgi --uds @abs m:app", "uwsgi", "begins with @"),
         ("granian --interface wsgi --uds /a,b m:app", "gunicorn", "comma"),
-        ('bind = "fd://3"', "granian", "open already"),
-        ('bind = "fd://3"', "uwsgi", "open already"),
+        ('bind = "fd://3"', "granian", "already open"),
+        ('bind = "fd://3"', "uwsgi", "already open"),
         ('import os\nbind = os.environ["BIND"]', "uwsgi", "a variable decides"),
         ("socket = @abs", "gunicorn", "abstract"),
         ("socket = @abs", "granian", "abstract"),
@@ -96,9 +96,9 @@ def test_an_address_is_the_same(moved, text, to, line):
         ("http-socket = /tmp/a:8099", "gunicorn", "a path with a colon"),
         ("shared-socket = 0.0.0.0:443\nhttps = =0,c,k", "gunicorn", "shared-socket"),
         ("https2 = addr=:443,cert=/c,key=/k", "gunicorn", "KEY=VALUE"),
-        ("http-to-https = :80", "gunicorn", "redirections"),
+        ("http-to-https = :80", "gunicorn", "redirects"),
         ("suwsgi-socket = :443,c,k", "gunicorn", "over TLS"),
-        ("https-socket = :$(PORT),c,k", "gunicorn", "write its value"),
+        ("https-socket = :$(PORT),c,k", "gunicorn", "write the value"),
         ("http-socket = :80\nraw-socket = 127.0.0.1:5", "gunicorn", "raw-socket = 127.0.0.1:5"),
         ("http-socket = :80\nraw-socket = 127.0.0.1:5", "granian", "raw-socket = 127.0.0.1:5"),
         ("http-socket = :80\nhttp-socket = :81", "granian", "http-socket = :81"),
@@ -115,7 +115,7 @@ def test_an_address_is_the_same(moved, text, to, line):
         (
             "granian --interface wsgi --static-path-route /x=y --static-path-mount /D m:app",
             "uwsgi",
-            "ends at its =",
+            "ends the URL path at its =",
         ),
         ("granian --interface wsgi --url-path-prefix /a=b m:app", "uwsgi", "at its ="),
     ],
@@ -135,7 +135,7 @@ def test_what_the_other_server_would_read_otherwise_is_lost(moved, text, to, rea
 def test_a_variable_that_is_not_known_is_no_empty_text(moved, letter, to):
     """Its option is lost, and not written with an empty value."""
     result = moved(f"env = V=a%{letter}", to)
-    assert f"env = V=a%{letter} -> a variable of its value" in lost(result)
+    assert f"env = V=a%{letter} -> a variable in the value" in lost(result)
     assert "V=" not in result.environment
     assert "V=a" not in result.text
 

@@ -89,7 +89,7 @@ def test_the_same_holds_on_the_way_to_gunicorn():
 
 
 @pytest.mark.parametrize(
-    ("kind", "limits"), [("asgi", "means something else"), (CLASSES[1], "the same")]
+    ("kind", "limits"), [("asgi", "behaves differently"), (CLASSES[1], "the same")]
 )
 def test_what_its_workers_do_not_read_has_no_effect(configured, kind, limits):
     """Threads in any class; limits of a request where uvicorn reads it."""

@@ -108,7 +108,7 @@ def test_workers_that_took_turns_differ_in_age():
 def test_workers_that_end_after_equally_many_requests_are_told():
     """With the setting by which they differ."""
     made = migrated("uwsgi --max-requests=500 --module shop:app", "gunicorn", {})
-    assert "without max_requests_jitter all workers end" in made.text
+    assert "without max_requests_jitter all workers restart" in made.text
     assert "\nmax_requests = 500\n" in made.text
 
 
@@ -118,7 +118,7 @@ def test_a_number_of_cpus_is_told_as_the_host_s(tmp_path):
     path.write_text("workers = cpu_count() * 2 + 1\nwsgi_app = 'shop:app'\n")
     made = migrated(str(path), "uwsgi", {})
     assert "\nprocesses = %(%k * 2)\n" in made.text
-    assert "knows no limit of a container" in made.text
+    assert "ignores the limit of a container" in made.text
     assert "+ 1 is left out" in made.text
 
 

@@ -19,7 +19,7 @@ def moved(tmp_path):
 
 def lost(found):
     """Return the lines of the list of what is lost."""
-    return "\n".join(f"{each.was} -> {each.becomes}" for each in found.lists["lost"])
+    return "\n".join(f"{each.was} -> {each.becomes}" for each in found.lists["no equivalent"])
 
 
 @pytest.mark.parametrize("to", ["uwsgi", "granian"])
@@ -83,7 +83,9 @@ def test_a_default_for_an_empty_variable_is_another_one(moved):
     lines = 'raw_env = ["B=" + os.environ.get("BB", "d"), "C=" + (os.environ.get("CC") or "e")]'
 
     assert moved(lines, "granian").environment == 'B="${BB-d}"\nC="${CC:-e}"\n'
-    assert "the variable CC -> its default held for an empty value" in lost(moved(lines, "uwsgi"))
+    assert "the variable CC -> the default also applied to an empty value" in lost(
+        moved(lines, "uwsgi")
+    )
 
 
 def test_a_text_before_or_is_no_variable(moved):

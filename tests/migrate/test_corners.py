@@ -45,8 +45,8 @@ def test_a_number_of_cpus_is_counted_another_way(moved, name, lines, to):
     """What is written counts a container's limit, and what was written did not."""
     found = moved(lines, to, name)
     assert not [each for each in notes(found, "the same") if "CPUs" in each]
-    (line,) = [each for each in notes(found, "means something else") if "CPUs" in each]
-    assert "in a container its limit counts, too" in line
+    (line,) = [each for each in notes(found, "behaves differently") if "CPUs" in each]
+    assert "in a container the limit counts, too" in line
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_each_option_of_one_meaning_is_named(moved):
     found = moved("processes = 4\nworkers = 2\n")
     assert "workers = 2" in found.text
     assert "processes = 4, workers = 2 -> workers = 2" in notes(found, "the same")
-    lost = notes(moved("http-auto-gzip = true\nhttp-raw-body = true\n"), "lost")
+    lost = notes(moved("http-auto-gzip = true\nhttp-raw-body = true\n"), "no equivalent")
     assert [each for each in lost if each.startswith("http-auto-gzip = true, http-raw-body = true")]
 
 
@@ -85,7 +85,7 @@ def test_each_option_of_one_meaning_is_named(moved):
 )
 def test_an_option_without_its_value_is_refused(command):
     """A number of workers that nobody wrote is no True."""
-    with pytest.raises(ProfileError, match="a value follows it, and here none does"):
+    with pytest.raises(ProfileError, match="the option needs a value"):
         migrated(command, "granian", {})
 
 
@@ -128,17 +128,18 @@ def test_what_is_computed_takes_nothing_else_with_it(moved):
     lines = 'raw_env = ["A=1", f"B={os.environ[\'B\']}", "C=" + secret()]\n'
     found = moved(lines, "granian", "gunicorn.conf.py")
     assert 'A=1\nB="${B}"\n' in found.environment
-    assert 'raw_env: f"C=' not in str(notes(found, "lost"))
-    (line,) = [each for each in notes(found, "lost") if each.startswith("raw_env: ")]
-    assert (
-        line == "raw_env: 'C=' + secret() -> it is computed, and is not run here: write its value"
-    )
+    assert 'raw_env: f"C=' not in str(notes(found, "no equivalent"))
+    (line,) = [each for each in notes(found, "no equivalent") if each.startswith("raw_env: ")]
+    reason = "the value is computed, and lab does not run it: write the value"
+    assert line == f"raw_env: 'C=' + secret() -> {reason}"
 
 
 def test_what_the_lab_does_not_know_is_told_plainly(moved):
     """With what to do about it."""
-    (line,) = [each for each in notes(moved("add-gid = 33\n"), "lost") if "add-gid" in each]
-    assert line.endswith("look up what it does before you go")
+    (line,) = [
+        each for each in notes(moved("add-gid = 33\n"), "no equivalent") if "add-gid" in each
+    ]
+    assert line.endswith("look up what it does before you migrate")
 
 
 def ini(folder, lines, to):
@@ -162,7 +163,7 @@ def test_a_mount_is_a_path_and_an_application(tmp_path, lines, written, lost):
     made = ini(tmp_path, lines, "granian")
     assert written in made.text
     assert "=m:app" not in made.text.partition("exec ")[2]
-    assert lost in "\n".join(notes(made, "lost"))
+    assert lost in "\n".join(notes(made, "no equivalent"))
     assert ("--url-path-prefix" in made.text.partition("exec ")[2]) == ("prefix" in written)
 
 
@@ -173,8 +174,8 @@ def test_plain_http_does_not_become_tls(tmp_path, to):
     made = ini(tmp_path, text, to)
     assert "443" in made.text
     assert "80" not in made.text.replace("443", "")
-    assert "http-socket = :80" in "\n".join(notes(made, "lost"))
-    assert "CA of its clients' certificates" in "\n".join(notes(made, "lost"))
+    assert "http-socket = :80" in "\n".join(notes(made, "no equivalent"))
+    assert "CA for client certificates" in "\n".join(notes(made, "no equivalent"))
 
 
 def test_a_mode_that_is_a_variable_is_no_mode_of_666(tmp_path):
@@ -182,7 +183,7 @@ def test_a_mode_that_is_a_variable_is_no_mode_of_666(tmp_path):
     text = "module = m:app\nsocket = /tmp/a\nchmod-socket = $(MODE)\n"
     made = ini(tmp_path, text, "gunicorn")
     assert "umask" not in made.text
-    assert "chmod-socket = $(MODE)" in "\n".join(notes(made, "lost"))
+    assert "chmod-socket = $(MODE)" in "\n".join(notes(made, "no equivalent"))
 
 
 @pytest.mark.parametrize("to", ["granian", "uwsgi"])
@@ -190,20 +191,20 @@ def test_a_shells_variable_in_gunicorns_command_is_no_text(to):
     """It would be `$W` itself, of which granian says that it is no number."""
     made = migrated("gunicorn -w $W -b 0.0.0.0:${PORT} m:app", to, {})
     assert "$W" not in made.text
-    assert "workers = $W" in "\n".join(notes(made, "lost"))
-    assert "bind = 0.0.0.0:${PORT}" in "\n".join(notes(made, "lost"))
+    assert "workers = $W" in "\n".join(notes(made, "no equivalent"))
+    assert "bind = 0.0.0.0:${PORT}" in "\n".join(notes(made, "no equivalent"))
 
 
 def test_what_lies_elsewhere_is_named_as_not_read(tmp_path):
     """Without --trusted; or its options would seem to be carried over."""
     made = ini(tmp_path, "module = m:app\nini = ../elsewhere/o.ini\n", "granian")
-    assert "not all of it is read" in "\n".join(notes(made, "lost"))
+    assert "the value is not read completely" in "\n".join(notes(made, "no equivalent"))
 
 
 def test_who_sets_a_variable_of_an_ini_is_told_what_uwsgi_does_with_it():
     """A mere number for granian, it may be a command for uWSGI."""
     made = migrated("granian --interface wsgi --workers ${W:-2} m:app", "uwsgi", {})
-    assert "the variable W" in "\n".join(notes(made, "no option shows it"))
+    assert "the variable W" in "\n".join(notes(made, "not visible in the configuration"))
 
 
 def test_a_prefix_is_a_mount_of_the_application_and_back(tmp_path):

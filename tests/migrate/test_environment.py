@@ -32,12 +32,12 @@ def of_ini(tmp_path, lines: str, to: str) -> Migration:
 
 
 @pytest.mark.parametrize(
-    ("to", "unset"), [("gunicorn", "it does not start"), ("granian", "it is empty")]
+    ("to", "unset"), [("gunicorn", "gunicorn does not start"), ("granian", "the value is empty")]
 )
 def test_a_placeholder_that_may_not_be_set_is_no_text(tmp_path, to, unset):
     """uWSGI keeps the text $(NO), and the other servers do not."""
     found = of_ini(tmp_path, "env = A=$(NO)\nenv = B=1\n", to)
-    (line,) = [line for line in notes(found, "means something else") if "A=" in line]
+    (line,) = [line for line in notes(found, "behaves differently") if "A=" in line]
     assert f"without NO {unset}; uWSGI kept the text $(NO)" in line
     assert [line for line in notes(found, "the same") if "B=1" in line]
     assert found.status == 4
@@ -48,8 +48,8 @@ def test_a_placeholder_reads_what_was_set_before_the_server(tmp_path, entries):
     """A shell would read the B of the line above."""
     found = of_ini(tmp_path, entries, "granian")
     assert found.environment == 'A="${B}"\n'
-    reason = "another value reads B as it was before this: rename one of them"
-    assert f"env: B=1 -> {reason}" in notes(found, "lost")
+    reason = "another value uses the earlier value of B: rename one of them"
+    assert f"env: B=1 -> {reason}" in notes(found, "no equivalent")
     assert '"A=" + os.environ["B"]' in of_ini(tmp_path, entries, "gunicorn").text
 
 
@@ -64,7 +64,7 @@ def test_an_entry_of_a_computed_name_is_lost(tmp_path):
     """Which variable it sets is not known."""
     found = of_ini(tmp_path, "env = $(N)=1\n", "gunicorn")
     assert "raw_env" not in found.text
-    assert "env: $N=1 -> this is no variable: NAME=value" in notes(found, "lost")
+    assert "env: $N=1 -> this is not a variable: write NAME=value" in notes(found, "no equivalent")
 
 
 def test_an_entry_that_an_ini_cannot_have_leaves_the_others(tmp_path):
@@ -72,7 +72,9 @@ def test_an_entry_that_an_ini_cannot_have_leaves_the_others(tmp_path):
     found = of_settings(tmp_path, ENTRIES, "uwsgi")
     lines = [line for line in found.text.split("\n") if line.startswith("env = ")]
     assert lines == ["env = A=1", "env = B=two words", "env = C=%%x"]
-    lost = [line.partition(" -> ")[0] for line in notes(found, "lost") if "raw_env" in line]
+    lost = [
+        line.partition(" -> ")[0] for line in notes(found, "no equivalent") if "raw_env" in line
+    ]
     assert sorted(lost) == [
         "raw_env: D=@(f)",
         "raw_env: E= blank ",
@@ -91,7 +93,7 @@ def test_a_variable_that_would_be_an_option_is_lost(tmp_path, to, name):
     found = of_settings(tmp_path, f'raw_env = ["{name}=3"]\n', to)
     assert name not in found.environment
     assert f"\nenv = {name}" not in found.text
-    (line,) = [line for line in notes(found, "lost") if name in line]
+    (line,) = [line for line in notes(found, "no equivalent") if name in line]
     assert "for an option" in line
 
 

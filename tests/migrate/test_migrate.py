@@ -237,14 +237,19 @@ def test_json_has_all_that_is_printed(ini):
     done = run("lab", "migrate", str(ini), "--to", "gunicorn", "--format", "json", cwd=ROOT)
     said = json.loads(done.stdout)
     assert said["status"] == done.returncode == 4
-    assert {"the_same", "means_something_else", "lost", "no_option_shows_it"} <= said.keys()
+    assert {
+        "the_same",
+        "behaves_differently",
+        "no_equivalent",
+        "not_visible_in_the_configuration",
+    } <= said.keys()
 
 
 def test_markdown_is_a_page(ini):
     """With the configuration in a block, and a table a list."""
     done = run("lab", "migrate", str(ini), "--to", "granian", "--format", "markdown", cwd=ROOT)
     assert done.stdout.startswith("# From uWSGI to granian\n")
-    assert "\n## Lost\n" in done.stdout
+    assert "\n## No equivalent\n" in done.stdout
     assert "```diff\n- include uwsgi_params;" in done.stdout
 
 
@@ -265,7 +270,7 @@ def test_a_product_of_a_variable_is_named_as_lost(tmp_path):
     conf = 'wsgi_app = "shop:app"\nworkers = int(os.environ["N"]) * 2\n'
     found = of_text(tmp_path, conf, "uwsgi", "gunicorn.conf.py")
     assert "processes" not in found.text
-    assert "multiplied" in found.translation.lost[0].becomes
+    assert "multiply" in found.translation.lost[0].becomes
 
 
 def test_a_master_is_written_where_nobody_replaced_workers(tmp_path):

@@ -60,6 +60,6 @@ def test_a_difference_is_told_of_each_server():
     assert respawn[:2] == ["**a worker that dies is replaced**: `master`", "always"]
     assert respawn[2].startswith("`--respawn-failed-workers`")
     assert cron[0].startswith("**cron**: `cron`")
-    assert cron[1].startswith("lost: a timer")
+    assert cron[1].startswith("no equivalent: use a systemd timer")
     assert cron[2] == "the same"
     assert stuck[2] == "is never ended"

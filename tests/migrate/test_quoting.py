@@ -196,7 +196,7 @@ def test_an_address_of_two_defaults_is_lost_in_an_ini(tmp_path):
     (tmp_path / "gunicorn.conf.py").write_text(f"bind = {bind}\n")
     found = migrated(str(tmp_path / "gunicorn.conf.py"), "uwsgi", {})
     assert "http-socket" not in found.text
-    assert any("one variable of a value" in each.becomes for each in found.translation.lost)
+    assert any("one variable in a value" in each.becomes for each in found.translation.lost)
 
 
 @pytest.mark.parametrize("lines", ["static-map =\n", "static-map = $(A)\n", "env =\n", "env = A\n"])

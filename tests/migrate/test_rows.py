@@ -6,7 +6,7 @@ import pytest
 
 from lab.cli.migrate.migration import migrated
 
-LOST = "lost"
+LOST = "no equivalent"
 SAME = "same"
 CHANGED = "changed"
 

@@ -118,4 +118,4 @@ def test_granian_without_the_folder_of_its_files(tmp_path):
     with begun([BIN / "granian", *words, *serves], tmp_path) as process:
         assert process.wait(60) != 0
     assert "--static-path-mount" in (tmp_path / "log").read_text()
-    assert "without the folder it does not start" in says("static", "granian")
+    assert "without the folder gunicorn does not start" in says("static", "granian")

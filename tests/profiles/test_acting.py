@@ -179,7 +179,7 @@ def test_an_ini_that_would_act_is_served_all_the_same(world, tmp_path):
     }
     left_out = [str(each) for each in profile.altered if each.became is None]
     assert left_out == [
-        f"spooler = {folder}/jobs (would take real jobs)",
+        f"spooler = {folder}/jobs (would take over real jobs)",
         f"stop = {folder}/pid (would signal a server)",
     ]
     assert untouched()

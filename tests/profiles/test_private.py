@@ -242,18 +242,18 @@ def test_what_only_looks_like_it_stays(option):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("emperor = /etc/uwsgi", "name a vassal's"),
-        ("vassals-include = x", "name a vassal's"),
-        ("chroot = /srv", "run the lab in there, or leave it out: --drop chroot"),
-        ("unshare = pid", "run the lab in there"),
-        ("cgroup = x", "run the lab in there"),
+        ("emperor = /etc/uwsgi", "give the ini of a vassal"),
+        ("vassals-include = x", "give the ini of a vassal"),
+        ("chroot = /srv", "run lab in there, or leave it out: --drop chroot"),
+        ("unshare = pid", "run lab in there"),
+        ("cgroup = x", "run lab in there"),
         ("declare-option = x", "give a copy without"),
-        ("fastcgi-socket = /run/f", "speaks FastCGI, which the lab cannot; add `http-socket` in a"),
+        ("fastcgi-socket = /run/f", "speaks FastCGI, which lab cannot; add `http-socket` in a"),
         ("suwsgi-socket = :1,a,b", "speaks uwsgi over TLS, which"),
-        ("ping = 10.0.0.1:3031", "does it and ends"),
-        ("pty-uconnect = 10.0.0.1:3031", "does it and ends"),
-        ("pyrun = jobs.py", "does it and ends"),
-        ("ldap = ldap://10.0.0.1/x", "its options lie in a database"),
+        ("ping = 10.0.0.1:3031", "does this and exits"),
+        ("pty-uconnect = 10.0.0.1:3031", "does this and exits"),
+        ("pyrun = jobs.py", "does this and exits"),
+        ("ldap = ldap://10.0.0.1/x", "its options are in a database"),
     ],
 )
 def test_of_what_no_copy_can_be_made_is_refused(line, said):
@@ -275,7 +275,7 @@ def test_the_lab_gives_out_the_cpus_unless_it_does_not():
     """`cpu-affinity` counts from CPU 0, and leaves those that the server was given."""
     lines = ("http-socket = :{port}", "cpu-affinity = 1")
     (altered,) = copied(*lines)[1]
-    assert str(altered) == "cpu-affinity = 1 (the lab gives out the CPUs)"
+    assert str(altered) == "cpu-affinity = 1 (lab assigns the CPUs)"
     assert copied(*lines, pinned=False)[1] == ()
 
 
@@ -283,7 +283,7 @@ def test_a_master_that_was_implied_stays():
     """`cron` has switched it on, and a server without one is another."""
     options, altered = copied("http-socket = :{port}", "cron = 1 2 3 4 5 true")
     assert options[-1] == ("master", "true")
-    assert str(altered[-1]) == "master = true (what is left out switched it on)"
+    assert str(altered[-1]) == "master = true (the option that switched it on is left out)"
     assert copied("http-socket = :{port}", "exec-asap = true")[0] == (("http-socket", ":{port}"),)
 
 
@@ -291,7 +291,7 @@ def test_an_ini_without_an_address_gets_one():
     """It may stand on the command line in production."""
     options, (altered,) = copied("module = a:b")
     assert options[-1] == ("http-socket", FREE)
-    assert "names no address" in str(altered)
+    assert "there is no address" in str(altered)
 
 
 INIS = {
@@ -378,7 +378,7 @@ def test_a_refusal_has_its_line(tmp_path):
     """Of the user's file."""
     ini = tmp_path / "mine.ini"
     ini.write_text("[uwsgi]\nchroot = /srv\n")
-    with pytest.raises(ProfileError, match=r"mine\.ini:2: chroot = /srv: it locks the server in"):
+    with pytest.raises(ProfileError, match=r"mine\.ini:2: chroot = /srv: this confines the server"):
         profiles.read(str(ini))
 
 
@@ -411,27 +411,30 @@ def test_a_caller_may_say_that_an_ini_is_ours(tmp_path):
         ("route-run = httpdumb:127.0.0.1:18999", "would send the load to another server"),
         ("route-if = eq:${X};1 uwsgi:/run/a.sock,0,0", "would send the load to another server"),
         ("error-route-status = 502 proxyhttp:10.0.0.1:80", "would send the load to another server"),
-        ("response-route = ^/ redisstore:server=10.0.0.1:6379,key=a", "would ask a real database"),
-        ("final-route = .* memcached:addr=10.0.0.1:11211", "would ask a real database"),
+        (
+            "response-route = ^/ redisstore:server=10.0.0.1:6379,key=a",
+            "would contact a real database",
+        ),
+        ("final-route = .* memcached:addr=10.0.0.1:11211", "would contact a real database"),
         ("route-uri = ^/x rpc:hello@10.0.0.1:3031", "would send the load to another server"),
         ("route = ^/x cache:key=a,name=c@10.0.0.1:1717", "would send the load to another server"),
         ("route-host = ^a spooler:", "would add real jobs"),
         ("route = ^/ signal:17", "would signal a server"),
         ("route = ^/ alarm:mail down", "would raise alarms"),
-        ("route = ^/ radius:server=10.0.0.1:1812", "would ask a real server for leave"),
+        ("route = ^/ radius:server=10.0.0.1:1812", "would ask a real server for permission"),
         (
             "route = ^/ ldapauth-next:realm;url=ldap://10.0.0.1/",
-            "would ask a real server for leave",
+            "would ask a real server for permission",
         ),
         ("response-route = ^/ tofile:/srv/x", "would write it"),
         ("route = ^/ cgi:/srv/x.sh", "would run it"),
-        ("route = ^/ nobodyknows:x", "is not known to stay within the server"),
+        ("route = ^/ nobodyknows:x", "may reach beyond the server"),
         ("worker-exec = /srv/x", "would run it"),
         ("mongrel2 = tcp://10.0.0.1:9999", "would take real requests"),
     ],
 )
 def test_what_sends_requests_or_commands_away_is_left_out(line, why):
-    """Of internal routing all that is not known to stay within the server."""
+    """Of internal routing all that may reach beyond the server."""
     _, (altered, *_) = copied(line)
     assert str(altered) == f"{line} ({why})"
 

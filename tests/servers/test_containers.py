@@ -121,7 +121,7 @@ def test_a_variable_of_the_container_is_an_option_as_in_the_container(image, tmp
     """What the ini makes of it counts; of the profiles beside it none has it."""
     text = f"{SERVES}processes = $(UWSGI_WORKERS)\nif-env = UWSGI_HARAKIRI\nthreads = 2\nendif =\n"
     assert refusal(image(text, chdir=tmp_path / "src"), tmp_path).endswith(
-        "give it the value of your container: --env UWSGI_WORKERS=VALUE"
+        "set it to the value in your container: --env UWSGI_WORKERS=VALUE"
     )
     env = ("UWSGI_WORKERS=2", "UWSGI_HARAKIRI=7")
     asked = image(text, "tuned", chdir=tmp_path / "src", env=env)
@@ -171,7 +171,7 @@ def test_a_variable_that_reaches_beyond_the_trial_is_left_out(image, tmp_path):
     body, options = served(asked, tmp_path)
     assert body == b"pears"
     assert "nonesuch" not in options
-    assert f"left out: spooler = {tmp_path}/jobs (would take real jobs)" in found(asked)[2][1]
+    assert f"left out: spooler = {tmp_path}/jobs (would take over real jobs)" in found(asked)[2][1]
     assert not (tmp_path / "jobs").exists()
 
 
@@ -202,7 +202,7 @@ def test_an_option_is_left_out(image, tmp_path):
     """It is named, and nothing is refused because of it."""
     text = f"{SERVES}home = /nowhere/venv\nlisten = 1000000\nprocesses = many\n"
     said = refusal(image(text, chdir=tmp_path / "src"), tmp_path)
-    assert said.endswith("; --drop processes leaves it out here")
+    assert said.endswith("; --drop processes leaves it out")
     drop = ("home", "listen", "processes")
     asked = image(text, chdir=tmp_path / "src", drop=drop)
     assert served(asked, tmp_path)[0] == b"pears"
@@ -215,10 +215,10 @@ def test_an_option_is_left_out(image, tmp_path):
 @pytest.mark.parametrize(
     ("line", "flags"),
     [
-        ("home = /nowhere/venv", "--python PATH; or --drop home leaves it out here"),
-        ("virtualenv = /nowhere/venv", "--python PATH; or --drop virtualenv leaves it out here"),
+        ("home = /nowhere/venv", "--python PATH; or --drop home leaves it out"),
+        ("virtualenv = /nowhere/venv", "--python PATH; or --drop virtualenv leaves it out"),
         ("home = $(VENV)", "--env VENV=VALUE"),
-        ("listen = 1000000", "or --drop listen leaves it out here"),
+        ("listen = 1000000", "or --drop listen leaves it out"),
         ("chroot = /nowhere", "leave it out: --drop chroot"),
     ],
 )
@@ -268,10 +268,10 @@ def test_options_of_an_ini_alone_are_dropped(image, tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "flag"),
     [
-        ("CHEAPER", "8", "or --drop cheaper leaves it out here"),
+        ("CHEAPER", "8", "or --drop cheaper leaves it out"),
         ("CHDIR", "/nowhere", "--chdir PATH"),
-        ("HOME", "/nowhere", "--drop home leaves it out here"),
-        ("PROCESSES", "two", "--drop processes leaves it out here"),
+        ("HOME", "/nowhere", "--drop home leaves it out"),
+        ("PROCESSES", "two", "--drop processes leaves it out"),
     ],
 )
 def test_a_refusal_names_the_variable_that_is_the_option(image, tmp_path, name, value, flag):

@@ -175,8 +175,8 @@ def test_the_user_reads_what_a_copy_has_otherwise(shop):
     assert list(remarks([each.profile for each in chosen], (0,), subject)) == [
         (
             "shop.ini: in a private copy: socket = shop.sock -> a private UNIX socket, asked over "
-            "the uwsgi protocol; stats, pidfile -> the trial's folder; master = true (what is left "
-            "out switched it on)"
+            "the uwsgi protocol; stats, pidfile -> the trial's folder; master = true (the option "
+            "that switched it on is left out)"
         ),
         f"shop.ini: left out: cron = 1 2 3 4 5 {shop}/x (would run it)",
         "shop.ini: 2 processes, and its server has 1 CPU here",

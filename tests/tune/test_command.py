@@ -86,7 +86,7 @@ def test_a_command_is_printed_whole(tmp_path):
         (("nosuch.ini",), "nosuch.ini: there is no such file"),
         (("uwsgi --http :80",), "is a command of uwsgi"),
         (("uvicorn a:app",), "is a command of uvicorn, whose options lab does not know"),
-        (("granian 'a",), "this is no command: No closing quotation"),
+        (("granian 'a",), "this is not a command: No closing quotation"),
         (("uwsgi.yaml",), "only an ini is changed"),
     ],
 )

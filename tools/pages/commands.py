@@ -38,7 +38,7 @@ EXITS = {
     "report calls better or worse is larger than the noise, and stands; a published claim is not "
     "decided. More blocks, or a quieter machine, would do. `make compare` says so, and ends with "
     "0.",
-    4: "Of `lab migrate`: something is lost for the other server, or means something else there; "
+    4: "Of `lab migrate`: an option has no equivalent in the other server, or behaves differently; "
     "or `--measure` saw that they differ. The lists and the table name it. Of `lab tune`: yours "
     "are as good as can be told, or with `--dry-run` lines are missing, and are printed.",
     99: "A limit of `--fail-if` was crossed by the whole interval, or a profile that `--require` "

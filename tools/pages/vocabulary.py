@@ -108,7 +108,7 @@ def _cell(found: Sense | Gone | Hidden, program: str) -> str:
     if isinstance(found, Sense):
         return _spelling(found, program)
     has = _options(found, program)
-    return f"lost: {found.instead}" if has == UNKNOWN else has
+    return f"no equivalent: {found.instead}" if has == UNKNOWN else has
 
 
 def _spelling(sense: Sense, program: str) -> str:
@@ -116,7 +116,7 @@ def _spelling(sense: Sense, program: str) -> str:
     column = sense.columns.get(program)
     if column is None:
         return UNKNOWN
-    lost = f"lost: {column.lost}" * bool(column.lost)
+    lost = f"no equivalent: {column.lost}" * bool(column.lost)
     said = (*_spelt(column, program), column.says, lost)
     return ": ".join(filter(None, said)) or UNKNOWN
 

@@ -99,12 +99,13 @@ def migrate_command(
 
     CONFIG is a uWSGI ini (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a command in quotes
     ('granian --workers 4 mysite.wsgi:application') or in a Procfile (Procfile:web). Each line says
-    what it was. Below stand what is the same, what means something else, what is lost, with the way
-    out, and in what the servers differ though no option shows it. Nothing is started, and nothing
-    that stands in CONFIG is run, but with --measure: then both serve your application as `lab run`
-    has it, and a table says what differs. The options below --quick-path are those of `lab run`.
+    what it was. Four lists follow: options that are the same, that behave differently and that have
+    no equivalent, with what to do instead, and differences that are not visible in the
+    configuration. `lab` starts nothing and runs nothing of CONFIG, but with --measure: then both
+    serve your application as `lab run` has it, and a table says what differs. The options below
+    --quick-path are those of `lab run`.
 
-    Exit status: 0 all is carried over; 4 something is lost, or means something else, or differs;
+    Exit status: 0 every option has an equivalent; 4 one has none, or something differs;
     3 --measure could not tell it on this machine; 2 CONFIG cannot be read.
     """
     name, environ = output.name if output else "", dict(map(_variable, env))

@@ -17,11 +17,11 @@ from lab.config.vocabulary.translation import Note, Translation
 from lab.config.vocabulary.values import Expression
 from lab.errors import UsageError
 
-HIDDEN = "no option shows it"
+HIDDEN = "not visible in the configuration"
 """The list of differences that stand in no configuration."""
 
 DIFFERS = 4
-"""Exit status where something is lost, or means something else."""
+"""Exit status where an option has no equivalent, or behaves differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Migration:
         made = self.translation
         return {
             "the same": tuple(made.same),
-            "means something else": tuple(made.changed),
-            "lost": tuple(made.lost),
+            "behaves differently": tuple(made.changed),
+            "no equivalent": tuple(made.lost),
             HIDDEN: tuple(made.hidden),
         }
 

@@ -177,7 +177,7 @@ def _other(tuning: TuneJob, program: str, own: Ground, job: Job, folder: Path) -
         write_text(path, made.text)
         file = read(str(path), known)
     ground = ground_of(name, read(name, known), own.cpus, file)
-    lost, changed = (len(made.lists[name]) for name in ("lost", "means something else"))
+    lost, changed = (len(made.lists[name]) for name in ("no equivalent", "behaves differently"))
     elsewhere = OtherConfig(
         program=program,
         file=made.file,

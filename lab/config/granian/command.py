@@ -67,7 +67,7 @@ def read(path: Path, known: Known) -> Config:
     text = known.required(path)
     command = command_of(text, path, PROGRAM)
     if command is None:
-        raise ProfileError(path, "is no command of granian's: it has no word `granian`")
+        raise ProfileError(path, "is not a granian command: it does not contain the word `granian`")
     found = [(VARIABLE.fullmatch(word.value), word.spot) for word in command.before]
     settings = [
         Setting(variables().get(match[1], match[0].partition("=")[0]), match[2], spot, match[2])

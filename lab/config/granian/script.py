@@ -24,7 +24,7 @@ if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
 
 """
 
-CONDITION = "this condition is not read: decide it where the new server is started"
+CONDITION = "lab does not evaluate this condition: decide it where you start the new server"
 
 _BEGINS = re.compile(r"(?:^|[;&|({]|\b(?:then|do|else)\b)\s*(?:if|case|for|while|until)\b")
 _ENDS = re.compile(r"(?:^|[;&|)}])\s*(?:fi|esac|done)\b")
@@ -58,13 +58,15 @@ def check_certain(config: Config) -> None:
     lines = text.split("\n")
     starts = [line for line in lines if re.match(rf"\s*(exec\s+)?(\S*/)?{PROGRAM}\s", line)]
     if len(starts) > 1:
-        problem = "starts granian at several places: give the command that counts in quotes"
+        problem = "starts granian in several places: give the command that you mean, in quotes"
         raise ProfileError(config.file, problem)
     conditional = set(_conditional(lines))
     for word in command.before if command else ():
         if VARIABLE.fullmatch(word.value) and word.spot.line in conditional:
             name = word.value.partition("=")[0]
-            problem = f"sets {name} under a condition, so it is not known: write it as an option"
+            problem = (
+                f"sets {name} under a condition, so its value is unknown: write it as an option"
+            )
             raise ProfileError(config.file, problem, word.spot.line)
 
 

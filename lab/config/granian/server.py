@@ -65,7 +65,7 @@ class Granian(Server):
     def fixed(self, profile: Profile, quantity: str) -> str | None:
         """Return why a profile has no threads to vary: of others granian starts with one alone."""
         if quantity == "threads" and (called := self.interface(profile)) != WSGI:
-            return f"has no threads to vary: an {called.upper()} application is served by a loop"
+            return f"has no threads to vary: an {called.upper()} application runs in an event loop"
         return None
 
     def edited(self, config: Config, steps: Steps) -> str:

@@ -87,7 +87,10 @@ def service_of(config: Config) -> Service:
         idle,
         extra=(
             *no_module(target(config), application),
-            *((path, "a path of URLs ends at its =: name it without") for path in ambiguous),
+            *(
+                (path, "granian ends the URL path at its =: use a path without =")
+                for path in ambiguous
+            ),
         ),
         interface=interface,
     )
@@ -153,7 +156,7 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
     """Write what is more than a word in its command."""
     match sense_setting.sense.key:
         case "environment":
-            made.write_variables(sense_setting, "granian.env", "it is empty")
+            made.write_variables(sense_setting, "granian.env", "the value is empty")
         case "pythonpath":
             made.changed.append(Note(sense_setting.was, "PYTHONPATH in granian.env"))
         case "static":
@@ -176,7 +179,7 @@ def _static(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
         first = value.parts[0]
         route, equals, begun = first.partition("=") if isinstance(first, str) else ("", "", "")
         if not equals:
-            made.drop(sense_setting, "it is no /PATH=FOLDER")
+            made.drop(sense_setting, "this is not /PATH=FOLDER")
             continue
         made.write(sense_setting, "static-path-route", Expression.of(route), column.says)
         folder = Expression(tuple(part for part in (begun, *value.parts[1:]) if part))
@@ -189,9 +192,11 @@ def added(made: Translation) -> None:
     if first is not None and first.protocol == "http":
         made.same.append(Note(first.was, "--uds" if first.path else "--host, --port"))
     elif first is not None:
-        says = "it speaks HTTP only, so nginx needs proxy_pass in the place of uwsgi_pass"
+        says = "granian speaks HTTP only, so nginx needs proxy_pass instead of uwsgi_pass"
         made.changed.append(Note(first.was, says))
-    made.lost += [Note(address.was, "it listens at one address") for address in others if address]
+    made.lost += [
+        Note(address.was, "granian listens on one address") for address in others if address
+    ]
 
 
 def files(made: Translation, name: str) -> Files:

@@ -22,11 +22,14 @@ READS = frozenset({"get", "copy", "keys", "items", "values"})
 SETS = frozenset({"putenv", "unsetenv", "load_dotenv", "read_env"})
 """Functions that change the environment."""
 
-CHANGED = "is set again, changed, or set in a block (if, try, for), so its value is not known"
-USED = "the list is used again in the file, which may change it, so its value is not known"
-ENVIRONMENT = "the file itself changes os.environ, so the variable's value is not known"
-ANY = "it may set any setting, so those that it may set are not known: write them out"
-KEPT = "it changes the environment of the application, too: set the variable where it is started"
+CHANGED = "is set again, changed, or set in a block (if, try, for), so its value is unknown"
+USED = "the file uses the list again and may change it, so its value is unknown"
+ENVIRONMENT = "the file changes os.environ, so the value of the variable is unknown"
+ANY = "this may set any setting, so the settings that it sets are unknown: write them out"
+KEPT = (
+    "this also changes the environment of the application: set the variable where you start the "
+    "server"
+)
 
 
 @dataclass(frozen=True, slots=True)

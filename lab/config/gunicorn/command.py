@@ -55,7 +55,7 @@ def spelt(option: str, value: str) -> Sequence[str]:
     words = carried()["settings"].get(option, ())
     word = next((word for word in words if word.startswith("--")), None)
     if word is None:
-        raise ProfileError(option, "gunicorn's command has no such option: write it in a file")
+        raise ProfileError(option, "gunicorn's command line has no such option: write it in a file")
     if takes_no_value(word):
         return () if value.lower() in OFF else (word,)
     return word, value
@@ -98,10 +98,10 @@ BY_ITSELF = "gunicorn.conf.py"
 def _named(value: str, known: Known) -> Config:
     """Return the file that --config names; raise ProfileError where it is not there."""
     if value.startswith("python:"):
-        raise ProfileError(value, "is a module, and nothing is imported here: name its file")
+        raise ProfileError(value, "is a module, and lab imports nothing: give the file")
     path = (known.cwd or Path()) / value.removeprefix("file:")
     if path not in known.overlay and not path.is_file():
-        raise ProfileError(value, "there is no such file, so gunicorn does not start")
+        raise ProfileError(value, "the file does not exist, so gunicorn does not start")
     return read(path, known)
 
 
@@ -115,7 +115,7 @@ def _settings(words: Sequence[Argument | Setting]) -> Iterator[Setting]:
             raise ProfileError(word.name, "gunicorn has no such option")
         value = "True" if takes_no_value(word.name) else word.value
         if not value:
-            raise ProfileError(word.name, "a value follows it, and here none does")
+            raise ProfileError(word.name, "the option needs a value")
         if word.reads_variables:  # of a shell's variable only running it would tell
             yield Setting(name, "", word.word.spot, value)
             continue
@@ -141,7 +141,9 @@ def _joined(settings: Sequence[Setting]) -> Iterator[Setting]:
 def _command(text: str, path: Path) -> Command:
     command = command_of(text, path, PROGRAM)
     if command is None:
-        raise ProfileError(path, f"is no command of gunicorn's: it has no word `{PROGRAM}`")
+        raise ProfileError(
+            path, f"is not a gunicorn command: it does not contain the word `{PROGRAM}`"
+        )
     return command
 
 

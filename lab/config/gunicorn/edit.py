@@ -58,10 +58,10 @@ def ways(config: Config, step: Step, says: Sequence[str]) -> Ways:
         yield from _put(config, step, comments)
         return
     if step.option in names_read(config):
-        raise by_hand(config, step, "the file itself reads that name")
+        raise by_hand(config, step, "the file reads that name")
     for setting in config.all(step.option):
         if not _is_plain(config, setting):
-            raise by_hand(config, step, "it is decided while the file runs", setting.spot)
+            raise by_hand(config, step, "the value is decided when the file runs", setting.spot)
     yield _taken(config, step, comments)
 
 
@@ -78,7 +78,7 @@ def as_python(option: str, value: str) -> str:
     if kind != "validate_string" and re.fullmatch(r"-?\d{1,18}", value):
         return str(int(value))
     if kind.startswith("validate_http2") or kind == "validate_pos_int":
-        raise ProfileError(option, f"{value} is no number")
+        raise ProfileError(option, f"{value} is not a number")
     text = ascii(value)
     return text if '"' in text or "\\" in text else f'"{text[1:-1]}"'
 
@@ -95,7 +95,7 @@ def _put(config: Config, step: Put, comments: list[str]) -> Ways:
             yield rewritten(config, {last.spot.line: [*comments, line]})
     beaten = _comment(change.overrides(last))
     yield _at_the_end(config, [*comments, beaten, f"{step.option} = {new}"])
-    raise by_hand(config, step, "it is decided while the file runs", last.spot)
+    raise by_hand(config, step, "the value is decided when the file runs", last.spot)
 
 
 def _taken(config: Config, step: Rename | Drop, comments: list[str]) -> list[Edit]:

@@ -46,7 +46,7 @@ LEFT_OUT = {
     "pidfile": PID,
     "statsd_host": STATSD,
     **dict.fromkeys(("syslog", "logconfig", "logconfig_dict", "logconfig_json"), LOG),
-    **dict.fromkeys(("certfile", "keyfile"), "the lab asks without TLS"),
+    **dict.fromkeys(("certfile", "keyfile"), "lab sends requests without TLS"),
 }
 MOVED = {"bind": FREE_PORT, "accesslog": "the trial's folder", "errorlog": "the trial's folder"}
 
@@ -64,7 +64,7 @@ def own(path: Path) -> Profile:
     except UnreadableError as error:
         raise ProfileError(path, str(error)) from None
     except UnicodeEncodeError:
-        problem = "its path is no UTF-8, and Python reads no private copy of it: rename it"
+        problem = "its path is not UTF-8, and Python cannot read a private copy of it: rename it"
         raise ProfileError(path, problem) from None
     said = assignments(text)
     app = said.get("wsgi_app")
@@ -130,7 +130,7 @@ def _altered(settings: Mapping[str, object]) -> Iterator[Alteration]:
     """Yield what the copy has otherwise than the settings of a gunicorn.conf.py."""
     reasons, moved = dict(LEFT_OUT), dict(MOVED)
     if os.geteuid():
-        reasons |= dict.fromkeys(("user", "group"), "you are not root, so it runs as you")
+        reasons |= dict.fromkeys(("user", "group"), "you are not root, so the server runs as you")
     if over := asked_over(settings):
         place = PRIVATE_SOCKET if over[1] is Transport.UNIX else FREE_PORT
         moved["bind"] = f"{place}, {ASKED_SO}"

@@ -120,7 +120,7 @@ def python_text(data: bytes, path: Path) -> str:
     except (ValueError, LookupError) as error:  # no text of its encoding, or with a null
         raise ProfileError(path, f"is not Python: {error}") from error
     except (RecursionError, MemoryError) as error:
-        raise ProfileError(path, "is too deeply nested to be read") from error
+        raise ProfileError(path, "is nested too deeply") from error
     return text
 
 
@@ -206,7 +206,7 @@ def bindings(text: str) -> tuple[Binding, ...]:
     plain = {id(binding.node) for binding in found}
     found += (binding for binding in _in_passing(tree) if id(binding.node) not in plain)
     if len(found) > LINES:
-        raise UnreadableError(f"sets more than {LINES:,} names, so it is not read")
+        raise UnreadableError(f"sets more than {LINES:,} names, so lab does not read it")
     found.sort(key=lambda each: each.node.lineno)
     return tuple(found)
 

@@ -120,11 +120,11 @@ class Gunicorn(Server):
         """Refuse what would act beyond a trial, and what a file says that it reads by itself."""
         options = {word.partition("=")[0] for word in words}
         if options & BACKGROUND:
-            return "it would go to the background: leave --daemon out"
+            return "the server would go to the background: leave --daemon out"
         if options & {"--config", "-c"}:
-            return f"name its configuration itself, as in lab run {FILE}"
+            return f"give its configuration file, as in lab run {FILE}"
         if (folder / FILE).is_file():
-            return f"{self.name} reads the {FILE} of this folder, too: lab run {FILE}"
+            return f"{self.name} also reads the {FILE} in this folder: lab run {FILE}"
         return None
 
     def interface(self, profile: Profile) -> str:
@@ -136,7 +136,7 @@ class Gunicorn(Server):
         worker = self._worker_class(profile)
         loops = LOOPS.search(worker) or of_worker_class(worker) == ASGI
         if quantity == "threads" and loops:
-            return f"has no threads to vary: its worker class, {worker}, serves by a loop"
+            return f"has no threads to vary: its worker class, {worker}, uses an event loop"
         return None
 
     def _worker_class(self, profile: Profile) -> str:

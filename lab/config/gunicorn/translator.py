@@ -35,10 +35,12 @@ from lab.config.vocabulary.service import (
 from lab.config.vocabulary.translation import Note, OptionLine, Translation, Translator
 from lab.config.vocabulary.values import Expression, Variable
 
-COMPUTED = "it is computed, and is not run here: write its value"
+COMPUTED = "the value is computed, and lab does not run it: write the value"
 
-NO_TLS = "its TLS is not known, so no address is written: write certfile and keyfile as texts"
-NO_PROTOCOL = "its protocol is not known, so no address is written: write it as a text"
+NO_TLS = (
+    "the TLS settings are unknown, so lab writes no address: write certfile and keyfile as strings"
+)
+NO_PROTOCOL = "the protocol is unknown, so lab writes no address: write it as a string"
 
 
 def service_of(config: Config) -> Service:
@@ -124,7 +126,7 @@ def _kind(setting: Setting | None) -> tuple[str, list[tuple[str, str]]]:
     first = value.parts[0] if (value := values.of_python(setting.raw)) else ""
     if not isinstance(first, Variable) or not first.default:
         return "", []
-    says = f"the variable {first.name} may choose another class, which is not known: write a text"
+    says = f"the variable {first.name} may choose another class, which is unknown: write a string"
     return first.default, [(written(setting), says)]
 
 
@@ -158,7 +160,7 @@ def _by_kind(
         value = greenlets.values if greenlets else (Expression.of("1000"),)
         found["greenlets"] = SenseSetting(senses()["greenlets"], value, True, was)
     elif kind not in {"sync", "gthread"}:
-        return found, [(f"worker_class = {kind}", "that worker class is gunicorn's alone")]
+        return found, [(f"worker_class = {kind}", "only gunicorn has that worker class")]
     return found, []
 
 
@@ -279,7 +281,7 @@ def _time_limit(made: Translation, sense_setting: SenseSetting) -> None:
             sense_setting,
             "timeout",
             sense_setting.value,
-            "it ends the worker of a request that takes longer",
+            "the worker of a request that takes longer is killed",
         )
     else:
         by = (
@@ -289,8 +291,9 @@ def _time_limit(made: Translation, sense_setting: SenseSetting) -> None:
         )
         made.drop(
             sense_setting,
-            "`timeout` ends requests with worker class sync only, and here several are served at "
-            f"once. Give nginx {by}_read_timeout: clients get an answer, and the worker goes on",
+            "`timeout` ends requests with worker class sync only, and here a worker serves several "
+            f"at once. Set {by}_read_timeout in nginx: clients get an answer, and the worker goes "
+            "on",
         )
 
 
@@ -298,7 +301,9 @@ def _umask(made: Translation, sense_setting: SenseSetting) -> None:
     mode = sense_setting.value.text
     if mode is None:
         made.drop(
-            sense_setting, "umask, which is what the mode leaves out: compute it of the variable"
+            sense_setting,
+            "gunicorn has umask, which lists the permissions to remove: compute it "
+            "from the variable",
         )
         return
     mode = mode or "666"
@@ -306,7 +311,10 @@ def _umask(made: Translation, sense_setting: SenseSetting) -> None:
         value = Expression.of(f"0o{0o777 & ~int(mode, 8):03o}")
         made.write(sense_setting, "umask", value, sense_setting.sense.columns[PROGRAM].says)
     else:
-        made.drop(sense_setting, "umask, which is what the mode leaves out: 0o117 for 660")
+        made.drop(
+            sense_setting,
+            "gunicorn has umask, which lists the permissions to remove: 0o117 for 660",
+        )
 
 
 def _access_log(made: Translation, sense_setting: SenseSetting) -> None:
@@ -314,7 +322,7 @@ def _access_log(made: Translation, sense_setting: SenseSetting) -> None:
         file = made.service.senses.get("log-file")
         made.write(sense_setting, "accesslog", file.value if file else Expression.of("-"))
     elif not sense_setting.implied:
-        made.same.append(Note(sense_setting.was, "not needed: it is the default"))
+        made.same.append(Note(sense_setting.was, "not needed: this is the default"))
 
 
 def _header_bytes(made: Translation, sense_setting: SenseSetting) -> None:
@@ -331,7 +339,7 @@ def _header_bytes(made: Translation, sense_setting: SenseSetting) -> None:
 def _greenlets(made: Translation, sense_setting: SenseSetting) -> None:
     kind = SenseSetting(sense_setting.sense, (), True, sense_setting.was)
     made.write(
-        kind, "worker_class", Expression.of("gevent"), "it needs the package gunicorn[gevent]"
+        kind, "worker_class", Expression.of("gevent"), "this needs the package gunicorn[gevent]"
     )
     made.write(sense_setting, "worker_connections", sense_setting.value)
 
@@ -342,7 +350,7 @@ def _pythonpath(made: Translation, sense_setting: SenseSetting) -> None:
 
 
 def _environment(made: Translation, sense_setting: SenseSetting) -> None:
-    made.write_variables(sense_setting, "raw_env", "it does not start")
+    made.write_variables(sense_setting, "raw_env", "gunicorn does not start")
 
 
 _SPECIAL = {
@@ -369,15 +377,19 @@ def added(made: Translation) -> None:
 
 def _listens(made: Translation, address: Address) -> None:
     if address not in spoken(made.service.addresses):
-        made.lost.append(Note(address.was, "all addresses speak uwsgi: start another one for it"))
+        made.lost.append(
+            Note(address.was, "all addresses then speak uwsgi: start a second server for this one")
+        )
     elif address.protocol == "http":
         made.same.append(Note(address.was, f"bind = {bind_of(address)}"))
     elif address.protocol != "uwsgi":
-        made.lost.append(Note(address.was, f"{address.protocol} is not spoken: HTTP, by bind"))
+        made.lost.append(
+            Note(address.was, f"gunicorn does not speak {address.protocol}: use HTTP, by bind")
+        )
     elif address.local:
         made.same.append(Note(address.was, f'bind = {bind_of(address)}, protocol = "uwsgi"'))
     else:
-        says = "it answers 500, unless uwsgi_allow_ips has nginx's address"
+        says = "gunicorn answers 500, unless uwsgi_allow_ips has nginx's address"
         made.changed.append(Note(address.was, f'protocol = "uwsgi": {says}'))
 
 
@@ -389,7 +401,10 @@ def _no_limit(made: Translation) -> None:
         or service.number("threads") != 1
     ):
         return
-    says = "its default, 30 s, would end requests that take longer: give it what you can bear"
+    says = (
+        "the default, 30 s, would kill the worker of a longer request: set a limit that your "
+        "requests keep"
+    )
     made.lines.append(
         OptionLine("timeout", Expression.of("0"), "no request was ended", says, number=True)
     )

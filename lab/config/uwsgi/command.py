@@ -31,7 +31,9 @@ def read_command(text: str, known: Known) -> Config:
     settings: list[Setting] = []
     for word in words:
         if SHELL.search(with_literals(word)):
-            raise ProfileError(word, "a shell's variable is not read here: write '$(NAME)'")
+            raise ProfileError(
+                word, "lab does not replace a shell's variables here: write '$(NAME)'"
+            )
     rest = iter(map(_value, words))
     for word in rest:
         name, equals, value = word.lstrip("-").partition("=")
@@ -44,7 +46,7 @@ def read_command(text: str, known: Known) -> Config:
         elif not equals and takes_value(name):
             value = next(rest, "")
             if not value:
-                raise ProfileError(word, "a value follows it, and here none does")
+                raise ProfileError(word, "the option needs a value")
         if name in {"ini", "yaml", "json", "xml"}:
             settings += read((known.cwd or Path()) / value, known).settings
         else:

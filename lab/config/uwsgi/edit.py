@@ -28,12 +28,15 @@ def edited(config: Config, steps: Steps) -> str:
     """
     file = config.file
     if file in config.forms:
-        raise ProfileError(file, "is no ini, and only an ini is changed: write its options in one")
+        raise ProfileError(
+            file, "is not an ini, and lab changes only inis: write the options in an ini"
+        )
     if section := next((name for path, name, _ in config.absent if path == file), None):
-        raise ProfileError(file, f"has no section [{section}] that uWSGI would read: write it")
+        raise ProfileError(file, f"has no section [{section}] that uWSGI would read: add it")
     for step, _ in steps:
         if (name := new_option(step)) and name not in config.table.entries:
-            raise ProfileError(file, f"uWSGI has no option {name}: lab lint says what is meant")
+            problem = f"uWSGI has no option {name}: lab lint suggests the right name"
+            raise ProfileError(file, problem)
     return change.edited(EDITING, config, steps)
 
 
@@ -95,20 +98,20 @@ def asleep(config: Config, step: Step) -> bool:
 
 def _put(config: Config, step: Put, comments: list[str]) -> Ways:
     if "\n" in step.value or "\r" in step.value:
-        raise by_hand(config, step, "a value has one line")
+        raise by_hand(config, step, "a value must be one line")
     there = _set_today(config, step)
     repeats = config.table.repeats(step.option)
     conditional = [line for line in _lines(config, step.option) if line.inside]
     last = there[-1] if there else None
     if repeats and len(there) > 1 and step.option in SOCKETS:
-        raise by_hand(config, step, f"there are {len(there)} of them", last.spot if last else None)
+        raise by_hand(config, step, f"it is set {len(there)} times", last.spot if last else None)
     if last and _is_plain(config, last) and (repeats or not _behind(conditional, last)):
         line = config.line(last.spot)
         new = _with_value(config, line, last, step.value)
         if new is not None:
             yield rewritten(config, {last.spot.line: [*comments, new]})
     if last and repeats:
-        why = f"uWSGI adds up what is written, and it is written as {last.written}"
+        why = f"uWSGI adds up the values of this option, and it is set as {last.written}"
         raise by_hand(config, step, why, last.spot)
     beaten = [change.overrides(last)] if last else []
     beaten += [f"overrides {line.spot.file.name}:{line.spot.line}" for line in conditional[-1:]]
@@ -117,7 +120,7 @@ def _put(config: Config, step: Put, comments: list[str]) -> Ways:
     said = [*comments, *(_comment(each) for each in dict.fromkeys(beaten))]
     yield _at_the_end(config, [*said, *lines])
     if last and last.spot.file != config.file:
-        raise by_hand(config, step, f"{last.spot.file} is read after it", last.spot)
+        raise by_hand(config, step, f"uWSGI reads {last.spot.file} after it", last.spot)
 
 
 def _taken(config: Config, step: Rename | Drop, comments: list[str]) -> Ways:

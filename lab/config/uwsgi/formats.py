@@ -57,7 +57,7 @@ def yaml_options(text: str, section: str) -> Iterator[Pair]:
     for kind, value, line in _yaml_events(text):
         in_list = bool(lists) and lists[-1]
         if len(lists) > DEEPEST:
-            raise FormError("is too deeply nested", line)
+            raise FormError("is nested too deeply", line)
         if kind in ("mapping", "mapping in braces"):
             lists.append(False)
             if key == section and len(lists) == 2 and kind == "mapping":
@@ -128,7 +128,7 @@ def _yaml_events(text: str) -> Iterator[tuple[str, str, int]]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        raise FormError(f"is no YAML: {problem}", mark and mark.line + 1) from None
+        raise FormError(f"is not YAML: {problem}", mark and mark.line + 1) from None
 
 
 def json_options(text: str, section: str) -> Iterator[Pair]:
@@ -151,7 +151,7 @@ def json_options(text: str, section: str) -> Iterator[Pair]:
     try:
         whole = read.decode(text)
     except json.JSONDecodeError as error:
-        raise FormError(f"is no JSON: {error.msg}", error.lineno) from None
+        raise FormError(f"is not JSON: {error.msg}", error.lineno) from None
     named = [value for key, value in whole if key == section] if isinstance(whole, _Pairs) else []
     if not named or not isinstance(named[-1], _Pairs):
         raise FormError(f'has no object "{section}", so uWSGI does not start')
@@ -200,7 +200,7 @@ def xml_options(text: str, section: str) -> Iterator[Pair]:
     try:
         parser.Parse(text.encode(), True)
     except expat.ExpatError as error:
-        raise FormError(f"is no XML: {expat.ErrorString(error.code)}", error.lineno) from None
+        raise FormError(f"is not XML: {expat.ErrorString(error.code)}", error.lineno) from None
     if not reader.there:
         raise FormError("has no element <uwsgi>, so uWSGI does not start")
     yield from reader.found
@@ -222,15 +222,15 @@ class _Xml:
 
     def declared(self, _version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.lower() not in UTF_8:
-            raise FormError(f"is said to be in {encoding}: save it as UTF-8", 1)
+            raise FormError(f"declares the encoding {encoding}: save it as UTF-8", 1)
 
     def refused(self, *_doctype: object) -> None:
-        raise FormError("has a document type (<!DOCTYPE), which is not read: leave it out")
+        raise FormError("has a document type (<!DOCTYPE), which lab does not read: leave it out")
 
     def opened(self, name: str, attributes: dict[str, str], line: int) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise FormError("is too deeply nested", line)
+            raise FormError("is nested too deeply", line)
         mine = attributes.get("id") in (None, self._wanted) if self._wanted else True
         if not self.there and name == "uwsgi" and self._depth <= 2 and mine:
             self.there, self._options = True, self._depth + 1
@@ -299,7 +299,7 @@ LOADS = {
 def _whole(pair: Pair) -> Pair:
     """Return an option; raise FormError if an escape of JSON's made half of a character in it."""
     if re.search("[\ud800-\udfff]", pair.name + pair.value):
-        raise FormError("has half of a character: write all of it", pair.line)
+        raise FormError("has half of a surrogate pair: write the whole character", pair.line)
     return pair
 
 

@@ -47,16 +47,16 @@ def mounted(
     *others, mount = config.all("mount")
     path = mount.value.partition("=")[0]
     lost = [
-        (written(setting), "another application: start a server of its own") for setting in others
+        (written(setting), "another application: run a second server for it") for setting in others
     ]
     kept = {key: sense_setting for key, sense_setting in said.items() if key != "prefix"}
     if config.last("module", "wsgi", *FILES):
-        lost.append((written(mount), "is not carried over: module names the application"))
+        lost.append((written(mount), "left out: module names the application"))
     elif path.startswith("/"):
         was = replace(said["prefix"], was=written(mount), values=(Expression.of(path),))
         kept |= {"prefix": was} if application is not None and path != "/" else {}
     else:
-        lost.append((written(mount), "the application of a host alone: nginx's server_name"))
+        lost.append((written(mount), "an application for one host: use server_name of nginx"))
     return kept, lost
 
 

@@ -117,12 +117,12 @@ def unset(value: str) -> list[str]:
 def by_env(names: Sequence[str]) -> str:
     """Return which flags give these variables a value; empty without any."""
     given = " ".join(f"--env {name}=VALUE" for name in names)
-    return f"give it the value of your container: {given}" if given else ""
+    return f"set it to the value in your container: {given}" if given else ""
 
 
 def by_drop(option: str) -> str:
     """Return which flag leaves an option out."""
-    return f"--drop {option} leaves it out here"
+    return f"--drop {option} leaves it out"
 
 
 def by_variable(message: str, runtime: Runtime) -> str:

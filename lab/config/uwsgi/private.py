@@ -52,23 +52,24 @@ SERVER_LOG = "{folder}/server.log"
 
 REFUSED = {
     r"(early-)?emperor(-.*)?|vassals?-(?!sos).*": (
-        "this is an Emperor's ini; name a vassal's: lab run VASSALS/shop.ini"
+        "this is an Emperor's ini; give the ini of a vassal: lab run VASSALS/shop.ini"
     ),
-    r"declare-option2?": "an option of its own cannot be written flat; give a copy without",
+    r"declare-option2?": "an option with a value of its own cannot be written in the private copy; "
+    "give a copy without it",
     r"chroot|pivot[-_]root|unshare2?|setns.*|cgroup.*|jail.*|jid-?file|namespace.*|ns|ns-net": (
-        "it locks the server in; run the lab in there, or leave it out: --drop {}"
+        "this confines the server; run lab in there, or leave it out: --drop {}"
     ),
     r"exit|help|usage|version|cflags|dot-h|config-py|build-plugin|print-sym(bol)?|extract"
     r"|connect-and-read|binary-append-data|(python|perl)-version|ldap-schema(-ldif)?|get|no-server"
     r"|ping|pty-u?connect|py|python|pyrun|(py|pl|rb)shell(-oneshot)?|lua-?shell": (
-        "uWSGI does it and ends, so it serves nothing; leave it out: --drop {}"
+        "uWSGI does this and exits, so it serves nothing; leave it out: --drop {}"
     ),
-    "ldap|sqlite3?": "its options lie in a database; give a copy that has them",
+    "ldap|sqlite3?": "its options are in a database; give a copy that contains them",
 }
 """Options of which no copy is made -> why."""
 
 LEFT_OUT = {
-    r"spooler(-external)?": "would take real jobs",
+    r"spooler(-external)?": "would take over real jobs",
     r"subscribe(2|-to)?|st|multicast|(\w+-)?subscription-server": (
         "would exchange requests with real servers"
     ),
@@ -85,22 +86,22 @@ LEFT_OUT = {
     r"tuntap-.*": "would change the network",
     r"file-write|zabbix-template": "would write it",
     r"signal|stop|reload|pause|suspend|resume": "would signal a server",
-    r"snmp|udp|cache-udp-server": "would answer for a real server",
-    r"cache-(udp-node|sync)": "would exchange contents with real servers",
-    r"vassal-sos.*|(subscription-)?notify-socket": "would call for help",
+    r"snmp|udp|cache-udp-server": "would answer in place of a real server",
+    r"cache-(udp-node|sync)": "would exchange data with real servers",
+    r"vassal-sos.*|(subscription-)?notify-socket": "would send an alarm",
     r"(.*-)?zerg(-?pool|-server|-fallback)?": "would share sockets with real servers",
-    r"carbon|stats-push|rrdtool|nagios": "would report the trial's figures",
-    r"exception-handler": "would report the trial's errors",
+    r"carbon|stats-push|rrdtool|nagios": "would report the metrics of the trial",
+    r"exception-handler": "would report the errors of the trial",
     r"(.*-)?alarm(-.*)?|metric-threshold": "would raise alarms",
     r"(gridfs|glusterfs|rados)-mount": "would send the load to another server",
-    r"wait-for-socket": "would ask a real server",
+    r"wait-for-socket": "would contact a real server",
     r"pam": "would open a user's session",
     r"(http|(fast|raw|ssl)router)-(to|fallback|resubscribe.*|use-(?!socket).*)": (
         "would send the load to another server"
     ),
-    r"http-to-https": "would answer nothing but redirections",
+    r"http-to-https": "would only answer with redirects",
     r"flock(-wait)?2?": "would wait for a real server",
-    r"ftok|persistent-ipcsem": "would share a real server's locks",
+    r"ftok|persistent-ipcsem": "would share the locks of a real server",
     r"abstract-socket": "the private sockets are files",
 }
 """Options that reach beyond a trial -> how."""
@@ -145,10 +146,10 @@ def private(
     for number, (option, value) in enumerate(options):
         copy.take(number, option, value)
     if copy.asked is None:
-        copy.add("http-socket", "{host}:{port}", "it names no address")
+        copy.add("http-socket", "{host}:{port}", "there is no address")
     left_out = [alteration.option for alteration in copy.altered if alteration.became is None]
     if not is_on(dict(options), "master") and any(map(uwsgi_options().implies_master, left_out)):
-        copy.add("master", "true", "what is left out switched it on")
+        copy.add("master", "true", "the option that switched it on is left out")
     return tuple(copy.options), tuple(copy.altered)
 
 
@@ -211,7 +212,7 @@ def _asked(options: Options) -> _Front | None:
         return _Front(*min(found)[2:])
     if foreign:
         spoken = next(said for name, said in NAMES.items() if name in foreign[0])
-        problem = f"it speaks {spoken}, which the lab cannot; add `http-socket` in a copy"
+        problem = f"it speaks {spoken}, which lab cannot; add `http-socket` in a copy"
         raise ValueError(f"{foreign[0]}: {problem}")
     return None
 
@@ -250,9 +251,9 @@ class _Copy:
     def _reaches(self, option: str, value: str) -> str:
         """Return how an option reaches beyond the trial; empty where it does not."""
         if option == "cpu-affinity" and self.runtime.pinned:
-            return "the lab gives out the CPUs"
+            return "lab assigns the CPUs"
         if FOR_ROOT.fullmatch(option) and not self.root:
-            return "you are not root, so it runs as you"
+            return "you are not root, so the server runs as you"
         hook = option.startswith("hook-") or option == "after-request-hook"
         if hook and value.partition(":")[0] not in HARMLESS:
             return "would run it"
@@ -278,7 +279,7 @@ class _Copy:
         elif option in LOGS:
             option, new = LOGS[option], SERVER_LOG
         elif option == "cache2":
-            return (option, self._cache(value)), "a cache of the trial's own"
+            return (option, self._cache(value)), "a private cache for the trial"
         elif BINDS.fullmatch(option) or FOREIGN.fullmatch(option):
             return self._address(number, option, value)
         return (option, new), "the trial's folder"

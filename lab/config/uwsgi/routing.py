@@ -36,9 +36,9 @@ LEAVES = {
     "(proxy)?(http(dumb|connect)?|uwsgi)|cache.*|incache|rpc.*|call": (
         "would send the load to another server"
     ),
-    "(redis|memcached)(-continue|-?store)?|gridfs": "would ask a real database",
-    "(ldapauth|radius|spnego)(-next)?": "would ask a real server for leave",
-    "access": "would ask this machine's hosts.allow, which may run commands",
+    "(redis|memcached)(-continue|-?store)?|gridfs": "would contact a real database",
+    "(ldapauth|radius|spnego)(-next)?": "would ask a real server for permission",
+    "access": "would read this machine's hosts.allow, which may run commands",
     "alarm": "would raise alarms",
     "signal": "would signal a server",
     "spooler": "would add real jobs",
@@ -79,4 +79,4 @@ def _beyond(part: str, acts: bool) -> str:
     if stays:
         return ""
     known = (how for pattern, how in LEAVES.items() if re.fullmatch(pattern, name))
-    return next(known, "is not known to stay within the server")
+    return next(known, "may reach beyond the server")

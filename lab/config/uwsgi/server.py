@@ -31,11 +31,15 @@ AT_ONCE = ("threads", "async", "gevent", "asyncio")
 """Options that say how many requests a worker process serves at a time."""
 
 NUMBERS = {
-    "workers": ("processes", re.compile("cheaper.*"), "by which workers come and go"),
+    "workers": (
+        "processes",
+        re.compile("cheaper.*"),
+        "which starts and stops workers with the load",
+    ),
     "threads": (
         "threads",
         re.compile("asyncio|async|gevent|ugreen"),
-        "which serves requests at once without threads",
+        "which serves several requests at once without threads",
     ),
 }
 """Quantity -> the option, the options that do not go with it, and why."""

@@ -52,11 +52,11 @@ ROUTER_TIME = "60"
 APART = 60
 """Parts of a worker's age by which the next one's differs, as UW303 of the linter advises."""
 
-HOST = "%k counts the CPUs of the host and knows no limit of a container"
+HOST = "%k counts the CPUs of the host and ignores the limit of a container"
 GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
 
 MAGIC = re.compile(rf"(?<!%)(?:%%)*%[{UNKNOWABLE}]")
-ELSEWHERE = "a variable of its value says something else at each start or elsewhere: write the text"
+ELSEWHERE = "a variable in the value differs at each start or on each machine: write the value"
 
 LOGIC = re.compile(r"(if|for)(-.*)?|end(if|for)|else")
 HELD = frozenset({"ini", "include", "set", "set-placeholder", "set-ph", "inherit", *APPLICATION})
@@ -175,7 +175,7 @@ def _address(setting: Setting, protocol: str, config: Config) -> Address:
     if why := lost_by_uwsgi(config.table.canonical(setting.option), value.text or str(value)):
         return lost_address(protocol, written(setting), why)
     if setting.option.startswith("https") and value.text is None:
-        why = "a variable stands in it with the certificate and key: write its value"
+        why = "the value has a variable beside the certificate and key: write the value"
         return lost_address(protocol, written(setting), why)
     first, *others = (value.text or "").split(",")
     tls = (others[0], others[1]) if setting.option.startswith("https") and len(others) > 1 else None
@@ -218,18 +218,18 @@ def _beside(config: Config, said: Mapping[str, SenseSetting]) -> dict[str, Sense
 def _unread(config: Config) -> Iterator[tuple[str, str]]:
     """Yield what is asked for and not read, or not translated, each with what to do."""
     if config.guesses:
-        yield "not all of it is read", config.guesses
+        yield "the value is not read completely", config.guesses
     carried = {id(socket) for socket in config.sockets(*PROTOCOLS)}
     for setting in config.sockets():
         if id(setting) not in carried:
-            yield written(setting), "what is spoken there is no other server's: it is not bound"
+            yield written(setting), "no other server speaks this protocol: it is left out"
         if setting.option.startswith("https") and setting.value.count(",") > 2:
-            says = "its ciphers, and the CA of its clients' certificates, are not carried over: "
-            yield written(setting), says + "without them anybody may come in"
+            says = "the ciphers, and the CA for client certificates, have no equivalent: "
+            yield written(setting), says + "without them anybody can connect"
     for file, setting in config.missing:
-        yield written(setting), f"{file.name} is not there: its options are not carried over"
+        yield written(setting), f"{file.name} does not exist: its options are not translated"
     for file, section, asks in config.absent:
-        says = f"{file.name} has no such section: nothing is carried over from it"
+        says = f"{file.name} has no such section: nothing of it is translated"
         yield written(asks) if asks else f"[{section}]", says
 
 
@@ -248,7 +248,7 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
     ]
     if cpus and column.names:
         both = any(cpus.plus and cpus.times != 1 for cpus in cpus)
-        left = f", and an ini that multiplies adds nothing: + {cpus[0].plus} is left out" * both
+        left = f", and an ini cannot multiply and add: + {cpus[0].plus} is left out" * both
         made.write(sense_setting, column.names[0], sense_setting.value, f"{HOST}{left}")
         return True
     return False
@@ -259,7 +259,7 @@ def _closes(made: Translation, sense_setting: SenseSetting) -> None:
 
 
 def _stop(made: Translation, sense_setting: SenseSetting) -> None:
-    says = "SIGTERM lets requests that are under way end; die-on-term would drop them"
+    says = "SIGTERM lets requests in flight finish; die-on-term would drop them"
     made.write(sense_setting, "hook-master-start", Expression.of(GRACEFUL), says)
 
 
@@ -273,7 +273,10 @@ def _header_bytes(made: Translation, sense_setting: SenseSetting) -> None:
 
 def _greenlets(made: Translation, sense_setting: SenseSetting) -> None:
     made.write(
-        sense_setting, "gevent", sense_setting.value, "it needs a uWSGI that is built with gevent"
+        sense_setting,
+        "gevent",
+        sense_setting.value,
+        "this needs a uWSGI that was built with gevent",
     )
     made.write(
         SenseSetting(sense_setting.sense, (), True, sense_setting.was), "gevent-monkey-patch"
@@ -283,7 +286,7 @@ def _greenlets(made: Translation, sense_setting: SenseSetting) -> None:
 def _reload(made: Translation, sense_setting: SenseSetting) -> None:
     """Write the number of seconds between two looks: of a yes it would be 0."""
     if sense_setting.on:
-        says = "a thread of each worker looks at all files of all modules"
+        says = "a thread of each worker checks all files of all modules"
         made.write(sense_setting, "py-autoreload", Expression.of("1"), says)
 
 
@@ -294,7 +297,7 @@ def _prefix(made: Translation, sense_setting: SenseSetting) -> None:
         made.drop(sense_setting, "mount = /PATH=MODULE:CALLABLE")
         return
     if "=" in str(sense_setting.value):
-        made.drop(sense_setting, "mount ends a path at its =: name another one")
+        made.drop(sense_setting, "mount ends a path at its =: use a path without =")
         return
     below = Expression((*sense_setting.value.parts, f"={application}"))
     made.write(sense_setting, "mount", below, sense_setting.sense.columns[PROGRAM].says)
@@ -323,27 +326,42 @@ def added(made: Translation) -> None:
     values += [line.value for line in made.lines if line.value is not None]
     parts = [part for value in values for part in value.parts]
     for name in sorted({part.name for part in parts if isinstance(part, Variable)}):
-        says = "uWSGI runs what stands in @( ) in its value: nobody else may set it"
+        says = "uWSGI runs the content of @( ) in its value: make sure that nobody else can set it"
         made.hidden.append(Note(f"the variable {name}", says))
     empty = {part.name for part in parts if isinstance(part, Variable) and part.empty}
-    says = "its default held for an empty value, too, and here the value stays empty: unset it"
+    says = (
+        "the default also applied to an empty value, and here the value stays empty: unset the "
+        "variable"
+    )
     made.lost += [Note(f"the variable {name}", says) for name in sorted(empty)]
     if not made.service.is_on("respawn"):
-        says = "without a master no worker is replaced, and neither harakiri nor a stop works"
-        made.lines.append(OptionLine("master", None, "workers that died stayed away", says))
+        says = (
+            "without a master no worker is replaced, and neither harakiri nor a graceful stop works"
+        )
+        made.lines.append(OptionLine("master", None, "workers that died were not replaced", says))
         made.changed.append(Note("a worker that died ended the server", f"master = true: {says}"))
     age = made.service.number("age-limit")
     if age and "age-jitter" not in made.service.senses:
-        says = "without it all workers would be replaced at once, and nobody would answer"
+        says = (
+            "without it all workers would be replaced at once, and no request would be answered "
+            "meanwhile"
+        )
         apart = Expression.of(str(max(1, age // APART)))
-        line = OptionLine("max-worker-lifetime-delta", apart, "workers took turns", says)
+        line = OptionLine(
+            "max-worker-lifetime-delta", apart, "workers were replaced one after the other", says
+        )
         made.lines.append(line)
     if "header-bytes" not in made.service.senses:
-        says = "its default, 4,096 for all headers together, would close requests that were served"
-        room = OptionLine("buffer-size", Expression.of(str(ROOM)), "room for headers", says)
+        says = (
+            "the default, 4,096 for all headers together, would close requests that were served "
+            "before"
+        )
+        room = OptionLine(
+            "buffer-size", Expression.of(str(ROOM)), "size of a request's headers", says
+        )
         made.lines.append(room)
     if any(address.protocol == "http" for address in made.service.addresses):
-        says = "it closes each connection, and a client that is not told would use it again"
+        says = "uWSGI closes each connection, and a client that is not told so would use it again"
         close = Expression.of("Connection: close")
         made.lines.append(OptionLine("add-header", close, "connections were kept", says))
 

@@ -19,11 +19,11 @@ GLOB = "*?[\\"
 
 ABSTRACT = "it is an abstract socket, which no other server binds"
 
-OPEN = "it is a socket that is open already: write its address"
+OPEN = "it is a socket that is already open: write its address"
 
 COLON = "uWSGI reads a path with a colon as HOST:PORT"
 
-UNCLEAR = "a variable decides whether it is a host, a port or a path: write the address"
+UNCLEAR = "a variable decides whether this is a host, a port or a path: write the address"
 
 
 def lost_address(protocol: str, was: str, why: str) -> Address:
@@ -44,7 +44,7 @@ def of_bind(value: Expression, protocol: str, was: str, tls: tuple[str, str] | N
     if unix := re.match("unix:(//)?", begins):
         path = Expression((begins[unix.end() :], *others))
         if "unix:" in str(path) or not str(path):
-            return lost_address(protocol, was, "it is no path of a UNIX socket")
+            return lost_address(protocol, was, "this is not the path of a UNIX socket")
         return Address(protocol, NOTHING, NOTHING, path, was, tls)
     if begins.startswith("fd://"):
         return lost_address(protocol, was, OPEN)
@@ -70,7 +70,7 @@ def _of_text(text: str, protocol: str, was: str, tls: tuple[str, str] | None) ->
     elif ":" in text:
         host, port = text.split(":")[:2]
     if not re.fullmatch("[0-9]+", port) or not text:
-        return lost_address(protocol, was, "it is no HOST:PORT")
+        return lost_address(protocol, was, "this is not HOST:PORT")
     return Address(protocol, Expression.of(host), Expression.of(port), None, was, tls)
 
 
@@ -78,13 +78,13 @@ def lost_by_uwsgi(option: str, value: str) -> str:
     """Return why the address of an option of uWSGI's cannot be carried over; empty: it can."""
     match option:
         case "https2":
-            return "its KEY=VALUE pairs are not read: write https = ADDRESS,CERTIFICATE,KEY"
+            return "lab does not read its KEY=VALUE pairs: write https = ADDRESS,CERTIFICATE,KEY"
         case "http-to-https":
-            return "it answers with redirections alone: nginx's return 301"
+            return "it answers with redirects only: use return 301 in nginx"
         case "suwsgi-socket":
             return "the uwsgi protocol over TLS, which no other server speaks"
     if option.startswith("https") and value.count(",") < 2:
-        return "its certificate and key are not read: write ADDRESS,CERTIFICATE,KEY"
+        return "lab does not read its certificate and key: write ADDRESS,CERTIFICATE,KEY"
     where = value.partition(",")[0]
     if where.startswith("="):
         return "it is a shared-socket: write its address here"
@@ -102,13 +102,13 @@ def refused_as_uwsgi(address: Address) -> str:
     path = None if address.path is None else str(address.path)
     if address.tls is not None:
         if path is not None:
-            return "TLS at a UNIX socket: https-socket takes HOST:PORT"
+            return "TLS on a UNIX socket: https-socket takes HOST:PORT"
         if not all(address.tls):
-            return "https-socket takes the names of certificate and key, and here one is not known"
+            return "https-socket takes the names of certificate and key, and one of them is unknown"
         if "," in "".join(address.tls):
-            return "https-socket ends a path at its comma: name the certificate and key without"
+            return "https-socket ends a path at its comma: use file names without one"
     if path is not None and ":" in path:
-        return f"{COLON}: name the socket without"
+        return f"{COLON}: use a socket name without one"
     if path is not None and path[:1] in {"@", "="}:
         return f"uWSGI reads no path of a file in what begins with {path[0]}"
     return ""

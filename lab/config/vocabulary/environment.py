@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from lab.config.vocabulary.values import Expression, Variable
 
-NO_VARIABLE = "this is no variable: NAME=value"
+NO_VARIABLE = "this is not a variable: write NAME=value"
 
 
 def name_of(value: Expression) -> str:
@@ -47,6 +47,6 @@ def refused(
         if not name:
             yield NO_VARIABLE
         elif others is not None and (name in others or times[name] > (name in reads(entry))):
-            yield f"another value reads {name} as it was before this: rename one of them"
+            yield f"another value uses the earlier value of {name}: rename one of them"
         else:
             yield refused_name(name)

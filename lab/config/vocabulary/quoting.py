@@ -16,12 +16,13 @@ from collections.abc import Iterable, Iterator
 from lab.config.vocabulary.values import NAME, Cpus, Expression, Variable
 from lab.model.wording import in_a_line
 
-NOT_COPIED = "it holds a line's end or a command, which is not copied: write it anew"
+NOT_COPIED = "the value contains a line end or a command, which lab does not copy: write it anew"
 
-NUL = "it holds a NUL, at which the operating system ends a text: write it without"
+NUL = "the value contains a NUL, at which the operating system ends a string: write it without"
 
 UNSEEN = (
-    "it holds a character that cannot be seen or is no UTF-8, which is not copied: write it anew"
+    "the value contains an invisible character or is not UTF-8, and lab does not copy that: write "
+    "it anew"
 )
 
 DIGITS = re.compile("0|[1-9][0-9]{0,8}")
@@ -57,9 +58,9 @@ def _refused(value: Expression, *, number: bool) -> str:
         if not isinstance(part, Variable):
             continue
         if part.times != 1 and not number:
-            return f"${part.name} is multiplied, and this is no number: write its value"
+            return f"${part.name} is multiplied, and its value is not a number: write the value"
         if number and part.default is not None and not DIGITS.fullmatch(part.default):
-            return f"the default of ${part.name} is no whole number: write one in digits"
+            return f"the default of ${part.name} is not a whole number: write one in digits"
     return ""
 
 
@@ -133,14 +134,14 @@ def refused_by_shell(value: Expression, *, number: bool = False) -> str:
             return reason
         # Of quotes and braces within ${NAME:-...} one shell makes this, and the next one that.
         if isinstance(part, Variable) and re.search(r"""["'$\\{}]""", part.default or ""):
-            return f"the default of ${part.name} holds a sign of the shell's: set ${part.name}"
+            return f"the default of ${part.name} has a character of the shell's: set ${part.name}"
     return ""
 
 
 def refused_name(name: str) -> str:
     """Return why a script cannot set or read an environment variable; empty where it can."""
     if SHELLS_OWN.fullmatch(name):
-        return f"a shell or the loader uses {name} itself: set it where the service is started"
+        return f"a shell or the loader uses {name}: set it where you start the service"
     return ""
 
 
@@ -173,7 +174,10 @@ def _read(variable: Variable) -> str:
 
 def assignment(name: str, value: Expression) -> str:
     """Return the line of a file of variables that sets one."""
-    _check(refused_name(name) or ("" if NAME.fullmatch(name) else f"{name}: no variable's name"))
+    _check(
+        refused_name(name)
+        or ("" if NAME.fullmatch(name) else f"{name}: not the name of a variable")
+    )
     return f"{name}={as_shell(value)}"
 
 
@@ -218,17 +222,17 @@ def refused_by_ini(value: Expression, *, number: bool = False) -> str:
         return UNSEEN
     variables = [part for part in value.parts if isinstance(part, Variable)]
     if any(part.times != 1 for part in variables):
-        return "no variable is multiplied in an ini: give the product as a variable"
+        return "an ini cannot multiply a variable: set the product as a variable"
     if sum(part.default is not None for part in variables) > 1:
-        return "an ini has a default for one variable of a value: write the others"
+        return "an ini can have a default for one variable in a value: write the others"
     # uWSGI replaces $(), @() and %() one after the other, also in what it has put in.
     for variable in "@", "(", "a":
         for default in (True, False):
             text = _with(value, variable, default=default)
             if re.search(r"[@$%]\(", text):
-                return "uWSGI would replace a part of it: write it without @(, $( and %("
+                return "uWSGI would replace a part of the value: write it without @(, $( and %("
             if text != text.strip():
-                return "uWSGI leaves out the blanks around it: write it without"
+                return "uWSGI removes the spaces around the value: write it without"
     return ""
 
 

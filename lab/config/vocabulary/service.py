@@ -167,7 +167,9 @@ def no_module(
     """Return what is lost where a setting names an application that no import finds."""
     if named is None or not named.value or application is not None:
         return ()
-    return ((written(named), "it is no name of a module: write MODULE:CALLABLE as Python's"),)
+    return (
+        (written(named), "this is not the name of a module: write MODULE:CALLABLE as in Python"),
+    )
 
 
 def collected(

@@ -13,19 +13,23 @@ from lab.config.vocabulary.senses import Spelling, hidden, senses
 from lab.config.vocabulary.service import Address, SenseSetting, Service
 from lab.config.vocabulary.values import Cpus, Expression
 
-COUNTED = "in a container its limit counts, too, which the number before did not know"
+COUNTED = "in a container the limit counts, too, which the old number ignored"
 """What differs where CPUs are counted: the writers do it by functions of their own."""
 
-UNKNOWN = "not translated: the lab knows of no counterpart; look up what it does before you go"
+UNKNOWN = "not translated: lab knows no equivalent; look up what it does before you migrate"
 
-ONE_TLS = "it speaks TLS at all of its addresses or at none: start another one for plain HTTP"
+ONE_TLS = (
+    "the server speaks TLS on all of its addresses or on none: start a second one for plain HTTP"
+)
 
-OTHER_FOLDER = "a sign in it means something else to one of the servers: name it without *?[\\,:"
+OTHER_FOLDER = (
+    "one of the servers gives a character in it another meaning: use a name without *?[\\,:"
+)
 
-AROUND = "it stands outside of the command: do it where the new one is started"
+AROUND = "this is outside of the command: do it where you start the new server"
 """What becomes of words and lines beside a command."""
 
-NOT_KNOWN = "the lab does not know yet how else the two servers differ; try the new one first"
+NOT_KNOWN = "lab does not know yet how else the two servers differ; try the new one first"
 """What is said in place of the differences, which are those of WSGI."""
 
 
@@ -220,7 +224,7 @@ def _differences(service: Service, to: str) -> Iterator[Note]:
     for each in hidden():
         before, after = each.does.get(service.program), each.does.get(to)
         if before and after and before != after and each.unless not in service.senses:
-            yield Note(each.about, f"{before}; now {after}. Look at: {each.ask}")
+            yield Note(each.about, f"{before}; now {after}. Check: {each.ask}")
 
 
 def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service:
@@ -309,10 +313,12 @@ def _carry_switch(made: Translation, sense_setting: SenseSetting, column: Spelli
     on_there = column.always or column.implied == "true"
     if sense_setting.on and column.always:
         if not sense_setting.implied:
-            made.same.append(Note(sense_setting.was, column.says or "not needed: it always does"))
+            made.same.append(
+                Note(sense_setting.was, column.says or "not needed: the server always does this")
+            )
     elif sense_setting.on == on_there:
         if not sense_setting.implied:
-            made.same.append(Note(sense_setting.was, "not needed: it is the default"))
+            made.same.append(Note(sense_setting.was, "not needed: this is the default"))
     elif sense_setting.on and column.names:
         made.write(sense_setting, column.names[0], says=column.says)
     elif not sense_setting.on and column.opposite:
@@ -321,7 +327,7 @@ def _carry_switch(made: Translation, sense_setting: SenseSetting, column: Spelli
         made.write(sense_setting, column.names[0], Expression.of(made.words.no), column.says)
     elif not sense_setting.on and column.always:
         made.changed.append(
-            Note(sense_setting.was, f"{sense_setting.sense.means}: it always does there")
+            Note(sense_setting.was, f"{sense_setting.sense.means}: the server always does this")
         )
     elif sense_setting.on and column.lost:
         made.drop(sense_setting, column.lost)
