@@ -22,6 +22,9 @@ from lab.model.metric import METRICS
 from lab.model.plan import Better
 from tools.pages.files import DOCS, written
 
+RUN = cli.commands["run"]
+"""The command whose options others share."""
+
 WIDTH = 110
 """Columns of the prose on a page."""
 
@@ -164,22 +167,33 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     usage = " ".join((context.command_path, *command.collect_usage_pieces(context)))
     yield f"## `{context.command_path}`\n"
     yield f"`{usage}`\n"
-    yield from (f"{_filled(each)}\n" for each in _paragraphs(command))
-    records = (
-        option.get_help_record(context)
-        for option in command.get_params(context)
-        if isinstance(option, click.Option) and "--help" not in option.opts
-    )
+    yield from (f"{_filled(paragraph)}\n" for paragraph in _paragraphs(command))
+    assert context.parent is not None
+    run = click.Context(RUN, info_name="run", parent=context.parent)
+    of_run = set() if command is RUN else set(_records(RUN, run))
+    records = [record for record in _records(command, context) if record not in of_run]
+    shared = [names for names, text in _records(command, context) if (names, text) in of_run]
     items = []
-    for record in records:
-        assert record is not None
-        names, text = record
-        said, _, default = text.partition("  [default: ")
-        items.append(_item(names.split(" / "), said, default.removesuffix("]")))
+    for names, text in records:
+        meaning, _, default = text.partition("  [default: ")
+        items.append(_item(names.split(" / "), meaning, default.removesuffix("]")))
     if items:
         yield "\n".join(items) + "\n"
+    if shared:
+        names = ", ".join(
+            f"`{name.split()[0]}`" for several in shared for name in several.split(" / ")
+        )
+        yield _filled(f"Shared with [`lab run`](#lab-run): {names}.") + "\n"
     if command.epilog:
         yield f"{_filled(command.epilog)}\n"
+
+
+def _records(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
+    """Yield the names of each option of a command, and its help."""
+    for option in command.get_params(context):
+        record = option.get_help_record(context)
+        if isinstance(option, click.Option) and "--help" not in option.opts and record:
+            yield record
 
 
 def _paragraphs(command: click.Command) -> list[str]:
