@@ -86,8 +86,8 @@ def test_a_command_is_printed_whole(tmp_path):
         (("nosuch.ini",), "nosuch.ini: there is no such file"),
         (("uwsgi --http :80",), "is a command of uwsgi"),
         (("uvicorn a:app",), "is a command of uvicorn, whose options lab does not know"),
-        (("granian 'a",), "this is not a command: No closing quotation"),
-        (("uwsgi.yaml",), "only an ini is changed"),
+        (("granian 'a",), "this is no command: No closing quotation"),
+        (("uwsgi.yaml",), "lab changes only inis"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_a_line(words, said, tmp_path):
