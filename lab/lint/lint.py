@@ -199,10 +199,10 @@ def _with_project(path: Path, chosen: Chosen) -> Chosen:
     for name in ("tool", "lab", "lint"):
         said = said.get(name, {})
         if not isinstance(said, dict):
-            raise ProfileError(file, f"has a {name} that is no table")
+            raise ProfileError(file, f"has a {name} that is not a table")
     for key, codes in said.items():
         if key != "ignore" or not isinstance(codes, list):
-            raise ProfileError(file, '[tool.lab.lint] knows ignore = ["CODE"]')
+            raise ProfileError(file, '[tool.lab.lint] can only have ignore = ["CODE"]')
         check_codes(codes, f"{file}: [tool.lab.lint]")
     return replace(chosen, ignore=(*chosen.ignore, *map(str.upper, said.get("ignore", ()))))
 
@@ -216,7 +216,9 @@ def check_codes(codes: Sequence[str], where: str) -> None:
     """
     for code in codes:
         if not code or not any(rule.startswith(code.upper()) for rule in RULES):
-            raise ProfileError(where, f"there is no rule {code}: docs/reference/lint.md has all")
+            raise ProfileError(
+                where, f"rule {code} does not exist: docs/reference/lint.md lists all"
+            )
 
 
 def rule_of(code: str) -> Rule:
@@ -227,7 +229,9 @@ def rule_of(code: str) -> Rule:
         ProfileError: There is none.
     """
     if code.upper() not in RULES:
-        raise ProfileError("--explain", f"there is no rule {code}: docs/reference/lint.md has all")
+        raise ProfileError(
+            "--explain", f"rule {code} does not exist: docs/reference/lint.md lists all"
+        )
     return RULES[code.upper()]
 
 
@@ -238,7 +242,7 @@ def _write(path: Path, text: str, named: Sequence[Path]) -> None:
     linked = target != Path(os.path.normpath(path.absolute()))
     if elsewhere and (path not in named or linked):
         raise ProfileError(
-            target, "is not fixed, because it lies outside of this folder: name it so"
+            target, "is outside of this folder, so lab does not fix it: give its path"
         )
     new = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     try:

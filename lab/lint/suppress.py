@@ -71,7 +71,9 @@ def suppressions(texts: Mapping[Path, str]) -> list[Suppression]:
         if "lab:" in text:
             found += islice(_of_file(file, text), MOST + 1 - len(found))
         if len(found) > MOST:
-            raise ProfileError(file, f"has more than {MOST:,} codes in comments for lab lint")
+            raise ProfileError(
+                file, f"has more than {MOST:,} codes in comments, so lab does not lint it"
+            )
     return found
 
 

@@ -100,6 +100,8 @@ It is vulnerable if the reply is empty (`curl: (52)`), or a 502 of the proxy in 
 log says `Segmentation Fault`. A proxy in front of two or more instances may have got its answer
 from another one: the log decides.
 
+`lab lint` reports it as [UW408](lint.md#uw408): dangerous where any host reaches the port.
+
 **Protect it in uWSGI**, with one line in the ini. What is not exactly `http` or `https` becomes
 `http`; what your proxy says stays:
 
