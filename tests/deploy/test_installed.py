@@ -95,11 +95,16 @@ def light_files():
     return [each for each in found if ".." not in each.parts and each.suffix != ".pyc"]
 
 
-def test_it_lints_and_lists_without_what_measures(light, tmp_path):
-    """In any folder: lint, its page of a rule, the profiles that the wheel carries."""
-    cwd = site(tmp_path / "shop")
-    status, said = run(light / "lab", "lint", "my.ini", cwd=cwd)
+@pytest.mark.parametrize("program", ["lab", "uwsgi-fibonacci-lab"])
+def test_it_lints_by_either_name(light, tmp_path, program):
+    """The second is the package's, which `uvx` and `pipx run` start."""
+    status, said = run(light / program, "lint", "my.ini", cwd=site(tmp_path / "shop"))
     assert (status, "UW314 dangerous" in said) == (1, True)
+
+
+def test_it_lints_and_lists_without_what_measures(light, tmp_path):
+    """In any folder: a rule's page, the profiles that the wheel carries."""
+    cwd = site(tmp_path / "shop")
     assert run(light / "lab", "lint", "--explain", "UW314", cwd=cwd)[0] == 0
     status, said = run(light / "lab", "list", cwd=cwd)
     assert (status, "\n  tuned " in said) == (0, True)
