@@ -29,6 +29,10 @@ ELSEWHERE = {
             "--path /items/3 --fail-if 'cpu > 1.10'"
         ),
     ),
+    "tests/deploy/test_installed.py::test_it_lints_by_either_name": (
+        "pipx install git+https://github.com/YOU/uwsgi-fibonacci-lab",
+        "uvx git+https://github.com/YOU/uwsgi-fibonacci-lab lint uwsgi.ini",
+    ),
     "tests/deploy/test_make.py::test_what_make_compare_is_told_reaches_the_lab": ("make compare",),
     "tests/deploy/test_setup.py::"
     "test_a_new_checkout_is_set_up_in_two_layers_whatever_interrupts_it": ("make setup",),
@@ -87,9 +91,6 @@ ELSEWHERE = {
     "tests/lint/test_first_change.py::test_the_first_change_of_contributing_works": (
         "printf '[uwsgi]\\nauto-procname = true\\n' > x.ini",
         ".venv/bin/lab lint --select UW32 x.ini",
-    ),
-    "tests/lint/test_command.py::test_the_exit_status_says_whether_something_counts": (
-        ".venv/bin/lab lint ~/mysite/uwsgi.ini",
     ),
     "tests/migrate/test_page.py::test_the_example_is_what_the_command_prints": (
         ".venv/bin/lab migrate uwsgi.ini --to gunicorn",

@@ -70,12 +70,11 @@ def test_a_figure_of_a_run_that_warns_has_the_mark_of_its_warning(directive):
     ("figure", "words"),
     [
         ("ladder: forest", "at least"),
-        ("ladder: headline", "at least"),
         ("payload-sizes: sweep", "at least"),
         ("ladder: time", "one core"),
         ("ladder: trials", "one core"),
         ("ladder: percentiles", "one core"),
-        ("ladder-two-cores: headline", "shared their cores"),
+        ("ladder-two-cores: forest", "shared their cores"),
         ("gunicorn-connections: sweep", "Noise check not passed"),
         ("db-connections at 100: time", "Noise check failed"),
     ],

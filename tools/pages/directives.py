@@ -47,6 +47,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "migrated PAGE to SERVER": migration.shown,
     "outcomes": claims.outcomes,
     "plan RUN": runs.plan,
+    "printed RUN: TITLE": runs.printed,
     "ratio RUN: METRIC of CHANGED / REFERENCE": runs.ratio,
     "public lint of SERVER in short: RULE": public_lint.share,
     "public lint of SERVER in short": public_lint.clean,

@@ -1,8 +1,8 @@
 """
 The figures of stored runs.
 
-Such as `ladder: forest`, `ladder: headline` for the README, and `NAME: sweep` of a run at several
-values; and `stress` and `judges`, those of stress.json and judges.json.
+Such as `ladder: forest`, and `NAME: sweep` of a run at several values; `stress` and `judges`, those
+of stress.json and judges.json; and `lint`, which is of no run: what `lab lint` prints.
 """
 
 from __future__ import annotations
@@ -17,13 +17,18 @@ from lab.errors import ResultsError
 from lab.report import markdown, svg
 from lab.report.figures import FIGURES, of_sweep, pictures
 from studies.pages import judges
-from tools.pages import headline
+from tools.pages import terminal
 from tools.pages.files import RUNS, document, summary, swept
 from tools.pages.proofs import stress_result
+
+WITHOUT_RUN = frozenset({"judges", "lint"})
+"""Figures of no run of the lab's, and so of no report that warns."""
 
 
 def words(figure: str) -> str:
     """Return its title, what it shows and what changes its reading; the tables have its numbers."""
+    if figure == "lint":
+        return terminal.words()
     picture = _picture(figure)
     shown = picture.description.partition(". ")[0]
     return " ".join((f"{picture.title}. {shown}.", *picture.caveats))
@@ -32,7 +37,7 @@ def words(figure: str) -> str:
 def warnings(figure: str) -> str:
     """Return what stands below it: what the report of its run warns of."""
     run = figure.partition(": ")[0]
-    if figure == "judges":  # no run of the lab's, and no report that warns
+    if figure in WITHOUT_RUN:
         return ""
     stressed = figure == "stress"
     banners = stress_banners(stress_result()) if stressed else document(run).banners
@@ -42,6 +47,8 @@ def warnings(figure: str) -> str:
 @functools.cache
 def image(figure: str, suffix: str) -> bytes:
     """Return it as a file, `.png` or `.svg`."""
+    if figure == "lint":
+        return terminal.render().encode()
     picture, name = _picture(figure), figure.rpartition(": ")[2]
     return svg.png(picture) if suffix == ".png" else svg.standalone(name, picture).encode()
 
@@ -53,8 +60,6 @@ def _picture(figure: str) -> svg.Picture:
     if figure == "judges":
         return judges.picture()
     run, _, name = figure.partition(": ")
-    if name == "headline":
-        return headline.draw(summary(run))
     if name == "sweep":
         drawn = of_sweep(conclude_sweep(swept(run)))
         if drawn is None:

@@ -27,6 +27,7 @@ from lab.report.svg import SVG
 from studies.articles import show
 from studies.articles.claim import ClaimVerdict
 from studies.pages.claims import settled, verdicts
+from tools.pages.figures import WITHOUT_RUN
 from tools.pages.files import document, summary, swept
 from tools.pages.proofs import stress_result
 from tools.pages.runs import WARNED
@@ -123,7 +124,7 @@ def _of_picture(figure: str, image: str) -> Iterator[str]:
     needed: Sequence[str]
     if figure == "stress":
         needed = stress_banners(stress_result())
-    elif figure == "judges":
+    elif figure in WITHOUT_RUN:
         needed = ()
     elif name == "sweep":
         needed = [*_of_sweep(_concluded(run), texts)]
@@ -143,13 +144,12 @@ def _of_sweep(run: RunConclusion, texts: Collection[str]) -> Iterator[str]:
 
 
 def _of_load(found: Conclusion, name: str, texts: Collection[str]) -> Iterator[str]:
-    """Yield what a picture of one load must say; only these two have ratios of requests/s."""
+    """Yield what a picture of one load must say; only `forest` has ratios."""
     yield from caveats(found)
-    metric = {"forest": found.metric, "headline": "throughput"}.get(name)
     for step in found.summary.steps:
-        if metric is not None and step.profile in texts:
-            sides = [step.baseline] if name == "headline" else [step.step, step.baseline]
-            drawn = (each[metric].may_be for each in sides if metric in each)
+        if name == "forest" and step.profile in texts:
+            sides = (step.step, step.baseline)
+            drawn = (side[found.metric].may_be for side in sides if found.metric in side)
             yield from (BOUNDS[each] for each in drawn if each is not None)
 
 
@@ -158,9 +158,9 @@ def _banners(directive: str) -> Sequence[str]:
     kind, _, rest = directive.partition(" ")
     if directive in {"stress", "figure stress"}:
         return stress_banners(stress_result())
-    if directive == "figure judges":  # no run of the lab's
+    if kind == "figure" and rest in WITHOUT_RUN:
         return ()
-    if kind in {"run", "figure"}:
+    if kind in {"run", "figure", "printed"}:
         return document(rest.partition(": ")[0]).banners
     return show.banners(_verdicts(directive))
 
@@ -177,7 +177,7 @@ def _verdicts(directive: str) -> Sequence[ClaimVerdict]:
 def _runs(directive: str) -> Iterator[str]:
     """Yield the runs of which a directive has figures, or a few words."""
     kind, _, rest = directive.partition(" ")
-    if kind in SENTENCES | {"run", "figure"} and rest not in {"stress", "judges"}:
+    if kind in SENTENCES | {"run", "figure", "printed"} and rest not in WITHOUT_RUN | {"stress"}:
         yield rest.partition(": ")[0]
     yield from (each.run for each in _verdicts(directive) if each.run is not None)
 

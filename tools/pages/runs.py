@@ -12,11 +12,14 @@ from lab.errors import ResultsError
 from lab.model import numbers
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.document import Document
-from lab.report import markdown, remarks
+from lab.report import markdown, opening, remarks, terminal
 from lab.report.causes import said
 from lab.report.machine import machine_lines
 from studies import articles
 from tools.pages.files import RUNS, document, stored, summary
+
+PRINTED_WIDTH = 84
+"""Columns that GitHub shows of a block of code where its window is 900 pixels wide."""
 
 WARNED = "(see the run's warning)"
 """Beside a figure in a sentence; what the warning is stands above the run's tables."""
@@ -33,6 +36,16 @@ def table(name: str, title: str, rows: str | None = None) -> str:
             raise ResultsError(RUNS / name, f"has no row {missing[0]!r} in its table {title!r}")
         found = replace(found, rows=tuple(row for row in found.rows if row[0].text in chosen))
     return warnings(name) + markdown.render_table(found)
+
+
+def printed(name: str, title: str) -> str:
+    """Return what a terminal shows of a run under one of its headings, such as WHAT CHANGED."""
+    way = opening.Way("lab", name)
+    text = terminal.render_document(opening.document(conclude(summary(name)), way), PRINTED_WIDTH)
+    parts = {part.partition("\n")[0]: part for part in text.rstrip().split("\n\n")}
+    if (part := parts.get(title)) is None:
+        raise ResultsError(RUNS / name, f"prints no {title!r}, only {', '.join(parts)}")
+    return f"{warnings(name)}```text\n{part}\n```\n"
 
 
 def warnings(name: str) -> str:

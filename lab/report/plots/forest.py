@@ -92,7 +92,7 @@ def draw_metric(conclusion: Conclusion, name: str) -> Picture:
     return Picture("What each step changed", _describe(conclusion, name, notes), canvas, notes)
 
 
-def draw_ratio(
+def _draw_ratio(
     axes: Axes, comparison: Comparison | None, place: float, shape: str, *, filled: bool = False
 ) -> None:
     """Draw a ratio and its interval; a bound hollow, with dots to where the true one may lie."""
@@ -172,9 +172,9 @@ def _row(axes: Axes, row: _Row, place: int) -> None:
     if row.below:
         layout.aside(axes, row.below, (0, place + 0.25), -8, at, fontsize=layout.SMALL)
     both = row.step is not None and row.baseline is not None
-    draw_ratio(axes, row.baseline, place + 0.2 * both, OTHER if row.baseline_differs else SAME)
+    _draw_ratio(axes, row.baseline, place + 0.2 * both, OTHER if row.baseline_differs else SAME)
     shape = OTHER if row.step_differs else SAME
-    draw_ratio(axes, row.step, place - 0.14 * both, shape, filled=True)
+    _draw_ratio(axes, row.step, place - 0.14 * both, shape, filled=True)
     words, colour = _words(row.step or row.baseline, row.noise)
     beside = {"transform": axes.get_yaxis_transform(), "color": colour, "fontsize": 9}
     layout.note(axes, 1.04, place, words, **beside)
