@@ -54,6 +54,7 @@ ELSEWHERE = {
     "tests/servers/test_profiles_run.py::test_without_the_lab": (
         ".venv/bin/uwsgi profiles/tuned.ini",
     ),
+    "tests/servers/test_profiles_run.py::test_profile": (".venv/bin/uwsgi profiles/baseline.ini",),
     "tests/locust/test_web.py::test_the_page_follows_the_run": (".venv/bin/locust -f loadtests/",),
     "tests/locust/test_compare.py::test_a_running_server_is_loaded_when_only_a_host_is_given": (
         ".venv/bin/locust -f loadtests/ --headless -H http://127.0.0.1:8080 -t 10s",

@@ -16,12 +16,23 @@ from pathlib import Path
 from lab.errors import FileError, UsageError
 from lab.report import markdown
 from studies.pages import claims, instructions, judges, public_lint, results, systems
-from tools.pages import figures, gates, hidden, migration, proofs, runs, tuning, vocabulary
+from tools.pages import (
+    figures,
+    gates,
+    hidden,
+    migration,
+    profiles,
+    proofs,
+    runs,
+    tuning,
+    vocabulary,
+)
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
     "article SOURCE": claims.article,
     "bands": claims.bands,
+    "change PROFILE": profiles.change,
     "claims in short: SOURCE": claims.in_short,
     "claims in short": claims.all_in_short,
     "claims SOURCE": claims.by_run,

@@ -81,6 +81,17 @@ def refresh() -> list[Path]:
     return written(PAGE, render())
 
 
+def change(name: str) -> str:
+    """
+    Return what a profile changes in the one that it is against.
+
+    Raises:
+        ProfileError: There is no such profile.
+    """
+    read = {each: without_cpus(profiles.read(each)) for each in profiles.ladder(name)}
+    return "\n".join(("```diff", *_changes(read[name], read), "```\n"))
+
+
 def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> str:
     header = profiles.read_header(profile.path)
     file = profile.path.relative_to(ROOT).as_posix()
