@@ -34,6 +34,21 @@ def test_chosen_rows_of_a_table():
     ]  # fmt: skip
 
 
+def test_what_a_terminal_shows_of_a_run():
+    """One heading of it, as a block of code."""
+    text = directives.fill("<!-- printed ladder: WHAT LIMITS IT -->\n<!-- end -->\n")
+    _, block, title, row, *_ = text.splitlines()
+    assert (block, title) == ("```text", "WHAT LIMITS IT")
+    assert row.startswith("baseline ")
+    assert text.endswith("\n```\n<!-- end -->\n")
+
+
+def test_what_a_profile_changes():
+    """In the one that it is against."""
+    text = directives.fill("<!-- change disable-logging -->\n<!-- end -->\n")
+    assert text.splitlines()[1:-1] == ["```diff", "+ disable-logging = true", "```"]
+
+
 def test_what_a_run_says_to_a_claim_and_what_limits_a_profile():
     """In the words of `lab claims` and of the report."""
     said = "<!-- decision {0}: ladder-whole --><!-- -->, <!-- limit {0}: baseline --><!-- -->"
@@ -50,6 +65,7 @@ def test_what_a_run_says_to_a_claim_and_what_limits_a_profile():
         ("run ladder: Measured (fast)", "has no row 'fast' in its table 'Measured'"),
         ("ratio ladder: cpu of fast / tuned", "cannot compare fast with tuned by cpu"),
         ("machine of-nobody", "of-nobody"),
+        ("printed ladder: WHAT", "prints no 'WHAT', only .*, WHAT CHANGED, "),
         ("decision ladder: nonblocking-slower", "is not about a claim nonblocking-slower"),
         ("limit ladder: constant", "does not say what limits constant"),
     ],
