@@ -19,7 +19,7 @@ ROOM, DOOR = Path(__file__), Path(__file__).with_name("__init__.py")
 """Files that are there, to be locked: nothing is written, and nothing has to be removed."""
 
 MOST = 8
-"""Workers at the most: each takes 350 MB, and five seconds of CPU to collect the tests."""
+"""Workers at the most: each takes 450 MB, with its `lab`, and five seconds of CPU to collect tests."""
 
 
 @pytest.hookimpl(optionalhook=True)

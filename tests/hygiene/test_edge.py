@@ -22,7 +22,7 @@ from rich.text import Text
 from lab.cli.lint.formats import FORMATS
 from lab.model.wording import ACTING
 from lab.report.console import Console
-from tests.kit.lab_process import BIN, ROOT, SMALL, environment
+from tests.kit.lab_process import BIN, ROOT, SMALL, environment, run
 from tests.locust.web_ui import LOCUST
 
 TITLE = "\x1b]0;pwn\x07\x1b[2J"
@@ -40,15 +40,8 @@ HELLO = ("--workload", "hello", *SMALL)
 
 def lab(*words, cwd, program="lab", encoding="utf-8"):
     """Run a command of ours; return its status, and what it wrote, in which nothing may act."""
-    done = subprocess.run(
-        [BIN / program, *words],
-        cwd=cwd,
-        env=environment() | {"PYTHONIOENCODING": encoding},
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    out, err = (refuse_acting(each.decode(encoding)) for each in (done.stdout, done.stderr))
+    done = run(program, *words, cwd=cwd, timeout=120, PYTHONIOENCODING=encoding)
+    out, err = refuse_acting(done.stdout), refuse_acting(done.stderr)
     assert "Traceback" not in err, err
     return done.returncode, out, err
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
 import shutil
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
+
+from tests.kit.preloaded import Preloaded
 
 T = TypeVar("T")
 
@@ -37,17 +41,30 @@ def environment() -> dict[str, str]:
     return kept | added | {"MPLCONFIGDIR": fonts}
 
 
-def run(*command: str, cwd: Path, timeout: float = 180) -> subprocess.CompletedProcess[str]:
-    """Run a command of ours to its end."""
-    return subprocess.run(
-        [str(BIN / command[0]), *command[1:]],
-        cwd=cwd,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+@functools.cache
+def preloaded() -> Preloaded:
+    """Return what runs `lab` for this process, without importing it again."""
+    process = Preloaded(environment())
+    atexit.register(process.close)
+    return process
+
+
+def run(
+    *command: str | bytes, cwd: Path, timeout: float = 180, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of ours to its end; `lab` without importing it again."""
+    name, *arguments = command
+    env = environment() | variables
+    if name == "lab":
+        done = preloaded().run(arguments, cwd, env, timeout)
+    else:
+        done = subprocess.run(
+            [BIN / str(name), *arguments],
+            cwd=cwd, env=env, capture_output=True, timeout=timeout, check=False,
+        )  # fmt: skip
+    encoding = env.get("PYTHONIOENCODING", "utf-8")
+    out, err = done.stdout.decode(encoding), done.stderr.decode(encoding)
+    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 
 
 def python(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

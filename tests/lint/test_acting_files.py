@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.kit.lab_process import BIN
+from tests.kit.lab_process import BIN, run
 
 MARK = "touch MARK"
 
@@ -60,10 +60,7 @@ def library(tmp_path_factory):
 
 def lab(folder, *words):
     """Return how a command of the lab ends in a folder."""
-    return subprocess.run(
-        [BIN / "lab", *words], cwd=folder, env={**os.environ, "EVIL": f"@(exec://{MARK})"},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+    return run("lab", *words, cwd=folder, timeout=120, EVIL=f"@(exec://{MARK})")
 
 
 @pytest.mark.parametrize("command", ["lint", "show"])

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from lab.config import servers
-from tests.kit.lab_process import BIN, ROOT
+from tests.kit.lab_process import BIN, ROOT, run
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 WRONG = "[uwsgi]\nhttp-socket = 127.0.0.1:8080\nmodule = app:app\nprocesses = four\n"
@@ -37,9 +37,7 @@ def repository(tmp_path):
 
 def lint(folder, *words):
     """Run `lab lint` there."""
-    return subprocess.run(
-        [BIN / "lab", "lint", *words], cwd=folder, capture_output=True, text=True, check=False
-    )
+    return run("lab", "lint", *words, cwd=folder)
 
 
 def test_a_folder_is_searched_for_configurations(repository):
