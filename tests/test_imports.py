@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import UnionType
 
@@ -14,7 +15,8 @@ import pytest
 
 from lab.model.workload import Wire
 from tests.kit.lab_process import ROOT
-from tools.pages.house import BENCH, FIGURE, PACKAGES, arrows, files, imports, render
+from tools.pages import house
+from tools.pages.house import BENCH, FIGURE, PACKAGES, arrows, files, render
 
 VAGUE = {"each": 457, "found": 545, "said": 466, "told": 165, "asked": 131, "own": 299}
 """Names that say nothing of what they hold -> how many there may be; a change lowers a number."""
@@ -23,10 +25,22 @@ DOES_IO = frozenset({"os", "shutil", "socket", "subprocess", "tempfile", "time",
 """Modules that `lab.analysis` may not import: what it says follows from its arguments alone."""
 
 
+@cache
+def imports(path: Path) -> tuple[str, ...]:
+    """Return the full names that a file imports."""
+    return tuple(house.imports(path))
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return all nodes of a file's syntax tree."""
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
 def definitions(kind: type | UnionType) -> Iterator[tuple[Path, ast.stmt]]:
     """Yield the definitions of one kind in `lab`, with their files."""
     for path in files("lab"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             if isinstance(node, kind):
                 yield path, node
 
@@ -129,7 +143,7 @@ def test_the_analysis_does_no_io():
     for path in files("lab/analysis"):
         found = {name.split(".")[0] for name in imports(path)} & DOES_IO
         assert not found, f"{path} imports {found}"
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             opens = isinstance(node, ast.Name) and node.id in {"open", "print"}
             assert not opens, f"{path}, line {node.lineno}"
             if isinstance(node, ast.Attribute):
@@ -166,7 +180,7 @@ def vague_names() -> Counter[str]:
     """Return how often each of VAGUE is a name in `lab`: of a variable, or of an attribute."""
     names: Counter[str] = Counter()
     for path in files("lab"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             match node:
                 case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name):
                     names[name] += name in VAGUE
@@ -308,7 +322,7 @@ def test_no_sentence_is_taken_apart():
     )
     sentences = {"failure", "reason", "advice", "sentence", "said"}
     for path in (*files("lab"), *files("studies/articles")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             match node:
                 case ast.Call(func=ast.Attribute(searched, name)) if name in searching:
                     parts = [searched]
