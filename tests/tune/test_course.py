@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.bench.store import environment
 from lab.bench.trials import conduct, runner
 from lab.bench.trials.runner import Silent
 from lab.cli.options.execution import application, understand
@@ -91,9 +92,16 @@ def setting_of(options):
     )
 
 
+@pytest.fixture(scope="module")
+def surroundings():
+    """Return what a run depends on, which no test here changes."""
+    return environment.read_environment()
+
+
 @pytest.fixture
-def machine(monkeypatch):
+def machine(monkeypatch, surroundings):
     """Return a machine that waits: workers are what it lacks."""
+    monkeypatch.setattr(environment, "read_environment", lambda: dict(surroundings))
     surface = Surface(3)
     surface.cores, surface.handler, surface.wait = 2, 400e-6, 0.02
     made = Machine(surface)
