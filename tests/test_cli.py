@@ -15,14 +15,14 @@ from lab.bench.store import fitness
 from lab.cli.check import check_command
 from lab.cli.commands import cli
 from lab.cli.listing import list_command
-from tests.kit.lab_process import ROOT, SITES, SMALL, compare, run, trials
+from tests.kit.lab_process import PACED, ROOT, SITES, SMALL, compare, run, trials
 
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     """Return the folder in which three profiles were compared, and what was printed."""
     folder = tmp_path_factory.mktemp("compared")
-    done = compare("lab", "run", "baseline", "cython", "tuned", *SMALL, cwd=folder)
+    done = compare("lab", "run", "baseline", "cython", "tuned", *PACED, cwd=folder)
     return folder, done.stdout
 
 
@@ -45,7 +45,7 @@ def test_profiles_are_compared_and_the_folder_tells_it_all(compared):
         assert trial["digest"] == digests[trial["slot"]["arm"]]
         assert trial["environment"] in header["environments"]
         assert not trial["windows"][0]["errors"]
-        assert trial["windows"][0]["ok"] > 50
+        assert trial["windows"][0]["ok"] > 0
 
 
 def test_the_baseline_runs_the_sequence_in_pure_python(compared):
@@ -134,7 +134,7 @@ def test_an_ini_file_of_the_users_own_is_a_profile(tmp_path):
         "[uwsgi]\nstrict = true\nhttp-socket = 127.0.0.1:$(PORT)\nmaster = true\n"
         f"chdir = {ROOT}\nmodule = loadtests.workloads.hello:app\nneed-app = true\n"
     )
-    compare("lab", "run", "./mine.ini", "--workload", "hello", "--no-confirm", *SMALL, cwd=tmp_path)
+    compare("lab", "run", "./mine.ini", "--workload", "hello", "--no-confirm", *PACED, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(

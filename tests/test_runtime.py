@@ -22,7 +22,7 @@ from lab.errors import MissingError, UsageError
 from lab.model.runtime import OURS, Runtime, Variables
 from tests.kit import builders as make
 from tests.kit.environments import empty, pretended
-from tests.kit.lab_process import BIN, SITES, SMALL, compare
+from tests.kit.lab_process import BIN, PACED, SITES, SMALL, compare
 from tests.kit.uwsgi_options import confirmed
 
 HERE = ".".join(platform.python_version_tuple()[:2])
@@ -230,7 +230,7 @@ def test_a_run_with_a_secret_stores_its_name_alone(tmp_path):
     compare(
         "lab", "run", "tuned", "--app", "shop:application", "--python", "v",
         "--env", "SECRET=hunter2", "--env-file", ".env", "--check", f"^{own} hunter. hunter..too$",
-        *SMALL, cwd=tmp_path,
+        *PACED, cwd=tmp_path,
     )  # fmt: skip
     files = [path for path in (tmp_path / "results").rglob("*") if path.is_file()]
     assert [path.name for path in files if b"hunter2" in path.read_bytes()] == []
@@ -252,7 +252,7 @@ def test_each_ini_is_served_in_its_own_environment(tmp_path):
             f"[uwsgi]\nhttp-socket = :8080\nchdir = %d{name}\nmodule = shop\nhome = {own}\n{more}"
         )
     compare(
-        "lab", "run", "before.ini", "after.ini", "tuned", *SMALL,
+        "lab", "run", "before.ini", "after.ini", "tuned", *PACED,
         "--check", "^(before .*/before/venv old|after .*/after/venv None)$", cwd=tmp_path,
     )  # fmt: skip
     (stored,) = (tmp_path / "results").glob("*/run.json")

@@ -9,7 +9,7 @@ from lab.cli.options.execution import application, carry_out, understand
 from lab.cli.options.table import Job
 from lab.errors import UsageError
 from lab.model.workload import Transport, Wire
-from tests.kit.lab_process import SITES, SMALL, run
+from tests.kit.lab_process import PACED, SITES, run
 
 HTTP = (Wire.HTTP, Transport.TCP)
 BY_TCP, BY_UNIX = (Wire.UWSGI, Transport.TCP), (Wire.UWSGI, Transport.UNIX)
@@ -86,7 +86,7 @@ def test_both_are_asked_in_the_uwsgi_protocol_and_answer(tmp_path):
     """A whole comparison over UNIX sockets: one connection per request, and no error."""
     (tmp_path / "mine.ini").write_text(f"[uwsgi]\nsocket = my.sock\nchdir = {SITES}\n{SITE}")
     asked = ("--path", "/where/Bonn", "--no-confirm")
-    done = run("lab", "run", "mine.ini", "tuned", *asked, *SMALL, cwd=tmp_path)
+    done = run("lab", "run", "mine.ini", "tuned", *asked, *PACED, cwd=tmp_path)
     assert done.returncode in {0, 3}, done.stdout + done.stderr
     assert "/where/Bonn by the uwsgi protocol over a UNIX socket" in done.stdout
     assert "two protocols" not in done.stdout

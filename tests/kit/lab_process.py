@@ -30,6 +30,9 @@ SITES = ROOT / "tests" / "sites"
 SMALL = ("--blocks", "1", "--window", "0.4", "--warmup", "0.1")
 """Sizes that take seconds: enough to see that everything happens, too small to conclude from."""
 
+PACED = ("--rate", "200", *SMALL)
+"""The same with a rate, which leaves the CPUs idle: for a test to which speed does not matter."""
+
 
 def environment() -> dict[str, str]:
     """Return this process's environment without what a developer's shell adds to it."""

@@ -14,7 +14,7 @@ from lab.errors import ProfileError
 from lab.model.runtime import Runtime
 from lab.model.workload import Transport, Wire
 from tests.kit.generated_inis import TEXTS
-from tests.kit.lab_process import SMALL, compare
+from tests.kit.lab_process import PACED, compare
 from tests.kit.uwsgi_options import confirmed
 
 UNIX, TCP = (Wire.UWSGI, Transport.UNIX), (Wire.UWSGI, Transport.TCP)
@@ -469,7 +469,7 @@ def test_a_run_sends_no_request_to_a_backend_of_its_routes(tmp_path):
         line = f"route = ^/ http:127.0.0.1:{backend.getsockname()[1]}"
         ini = f"[uwsgi]\nhttp-socket = 127.0.0.1:0\nmodule = web\n{line}\n"
         (tmp_path / "u.ini").write_text(ini)
-        done = compare("lab", "run", "./u.ini", "--path", "/", *SMALL, cwd=tmp_path)
+        done = compare("lab", "run", "./u.ini", "--path", "/", *PACED, cwd=tmp_path)
         with pytest.raises(BlockingIOError):
             backend.accept()
     assert f"{line} (would send the load to another server)" in done.stdout + done.stderr
