@@ -26,6 +26,7 @@ from tests.documented import (
     unknown,
     words_of,
 )
+from tests.kit.cases import cases
 from tests.kit.lab_process import BIN, ROOT, SITES, SMALL, run
 from tests.kit.running import running
 from tools.pages import directives
@@ -40,7 +41,7 @@ def run_as(kind):
     return [each for each in COMMANDS if how(each) == kind]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@cases("page", PAGES)
 def test_every_command_is_run_or_named_as_not_run(page):
     """What is new gets a line in `tests/documented.py`: which test runs it, or why none does."""
     assert unknown(page.read_text()) == []
@@ -71,7 +72,7 @@ def test_the_table_of_commands_is_true():
         assert function in {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@cases("command", COMMANDS)
 def test_a_documented_command_is_one_that_there_is(command):
     """Its program is there, its options are known, and so are its profiles and files."""
     program, *words = words_of(command)
@@ -94,7 +95,7 @@ def test_a_documented_command_is_one_that_there_is(command):
             assert options <= set(_run(["python", *paths, "--help"], ROOT).stdout.split())
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@cases("page", PAGES)
 def test_a_command_in_a_sentence_is_one_that_there_is(page):
     """Its options are known; what it is given may be in capitals, or left out."""
     for command in inline(page.read_text()):
@@ -254,14 +255,14 @@ def _run(words, cwd):
 LINKING = directives.pages()
 
 
-@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.name)
+@cases("page", LINKING)
 def test_every_link_to_a_file_leads_somewhere(page):
     """Relative links of a page exist."""
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.name)
+@cases("page", LINKING)
 def test_every_table_of_a_run_is_that_run(page):
     """The tables are what the stored runs say: `python -m tools.pages` puts them there."""
     text = page.read_text()

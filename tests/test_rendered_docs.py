@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
+from tests.kit.cases import cases
 from tools.pages import directives
 
 PAGES = {page.resolve(): page for page in directives.pages()}
@@ -18,7 +17,7 @@ def sections(page):
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@cases("page", PAGES)
 def test_every_link_to_a_section_leads_to_one(page):
     """GitHub shows the page's top instead, and says nothing."""
     for path, section in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)]+)\)", page.read_text()):

@@ -17,6 +17,7 @@ from lab.errors import ProfileError
 from lab.model.digest import digest_of
 from lab.model.plan import Role
 from lab.report import markdown, summary_json, sweep
+from tests.kit.cases import cases
 from tools.pages import directives, figures, files
 from tools.pages import profiles as profiles_page
 from tools.pages import runs as run_pages
@@ -109,7 +110,7 @@ def test_granian_and_tuned_are_told_apart_or_called_the_same(name, metric):
     assert "inconclusive" not in said or (metric == "throughput" and said.startswith("at most"))
 
 
-@pytest.mark.parametrize("page", directives.pages(), ids=lambda page: page.name)
+@cases("page", directives.pages())
 def test_a_run_is_quoted_with_what_it_warns_of(page):
     """In a table and below a figure in full, in a sentence by a word, in a picture by its foot."""
     assert not hides(page)

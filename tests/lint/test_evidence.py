@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.lint import rules
+from tests.kit.cases import cases
 from tests.kit.lab_process import ROOT
 from tests.kit.linting import found_by
 from tests.lint.test_findings import PLACES
@@ -47,9 +48,7 @@ def test_evidence_is_a_place():
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize(
-    "each", sorted({each for _, each in EVIDENCE if each.startswith(("gunicorn/", "granian/"))})
-)
+@cases("each", sorted({each for _, each in EVIDENCE if each.startswith(("gunicorn/", "granian/"))}))
 def test_the_line_of_an_installed_server_says_so(each):
     """In the versions that this project installs."""
     file, line, quotation = PLACE.fullmatch(each).groups()
@@ -89,7 +88,7 @@ def test_the_table_of_options_is_that_of_uwsgis_source(source):
     assert uwsgi_options.numeric(source) == uwsgi_options.NUMERIC.read_text()
 
 
-@pytest.mark.parametrize("code", PLACES)
+@cases("code", PLACES)
 def test_a_figure_of_a_message_is_that_of_the_stored_run(code):
     """What a message calls measured stands where FIGURES says, in other words if need be."""
     for flaw in found_by(code, rules.RULES[code].bad):

@@ -6,6 +6,7 @@ import pytest
 
 from lab.config.configuration import Known
 from lab.lint.rules.rule import RULES
+from tests.kit.cases import cases
 from tests.kit.linting import found, found_by
 
 OWN = "UW9"
@@ -170,7 +171,7 @@ def test_every_rule_is_here():
     assert set(PLACES) == {code for code in RULES if not code.startswith(OWN)}
 
 
-@pytest.mark.parametrize("code", PLACES)
+@cases("code", PLACES)
 def test_a_fault_is_found_at_its_place(code):
     """In the bad example once; the good one has none; a remark is a remark."""
     (flaw,) = found_by(code, RULES[code].bad)
@@ -499,13 +500,13 @@ SILENT = [
 """Rule, and a configuration that it has nothing to say about."""
 
 
-@pytest.mark.parametrize(("code", "text"), FOUND)
+@cases("code, text", FOUND)
 def test_a_fault_is_found_in_other_words(code, text):
     """By another spelling, another option, or where it follows from several."""
     assert found_by(code, text)
 
 
-@pytest.mark.parametrize(("code", "text"), SILENT)
+@cases("code, text", SILENT)
 def test_no_false_alarm(code, text):
     """What is meant so, is not known, or cannot do harm is not found."""
     assert not found_by(code, text)

@@ -15,6 +15,7 @@ from lab.lint.examples import example
 from lab.lint.judge import judged
 from lab.lint.lint import lint
 from lab.lint.rules.rule import RULES
+from tests.kit.cases import cases
 
 A = Path("a.ini")
 
@@ -60,7 +61,7 @@ def test_mending_twice_is_mending_once(code, fixes, tmp_path):
     assert "; the end" in once
 
 
-@pytest.mark.parametrize("code", sorted(RULES))
+@cases("code", sorted(RULES))
 def test_a_fix_mends_what_it_is_for(code):
     """What a rule finds in its bad example is gone when it is fixed."""
     config = example(code, RULES[code].bad)
@@ -119,7 +120,7 @@ CUTS = {"UW007", "UW008", "UW010"}
 """Rules about where a section or a condition ends: all options below may come or go."""
 
 
-@pytest.mark.parametrize("code", [e for e in sorted(RULES) if e[:2] == "UW" and e not in CUTS])
+@cases("code", [e for e in sorted(RULES) if e[:2] == "UW" and e not in CUTS])
 def test_a_fix_changes_the_options_that_it_names_and_no_others(code):
     """As the reader gets them, which is as uWSGI gets them."""
     config = example(code, RULES[code].bad)

@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from lab.lint.rules.rule import RULES
+from tests.kit.cases import cases
 from tests.kit.linting import codes
 from tests.lint.test_findings import OWN
 
@@ -19,7 +18,7 @@ def test_a_rule_about_the_linter_finds_its_bad_example_and_not_its_good_one():
         assert code not in codes(RULES[code].good, code)
 
 
-@pytest.mark.parametrize("code", sorted(RULES))
+@cases("code", sorted(RULES))
 def test_a_rule_is_silent_about_its_near_miss(code):
     """It names an option that the bad example has, not in a comment; it is no good one again."""
     rule = RULES[code]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lab.cli.migrate.migration import migrated
+from tests.kit.cases import cases
 
 LOST = "no equivalent"
 SAME = "same"
@@ -96,7 +95,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "to", "expected"), CASES)
+@cases("line, to, expected", CASES)
 def test_an_option_becomes(tmp_path, line, to, expected):
     """A line of the other configuration, or one of a list that names it."""
     path = tmp_path / "uwsgi.ini"

@@ -12,6 +12,7 @@ import pytest
 
 from lab.config.servers import TRANSLATABLE
 from lab.config.vocabulary.senses import gone, hidden, senses
+from tests.kit.cases import cases
 
 OPTIONS = {program: server.options().keys() for program, server in TRANSLATABLE.items()}
 COLUMNS = [
@@ -21,7 +22,7 @@ COLUMNS = [
 ]
 
 
-@pytest.mark.parametrize(("key", "program", "column"), COLUMNS)
+@cases("key, program, column", COLUMNS)
 def test_every_option_is_one_of_its_server(key, program, column):
     """Of the version that the lab carries the options of."""
     assert {*column.names, *column.opposite} <= OPTIONS[program]
@@ -49,7 +50,7 @@ def test_an_option_has_one_sense(program):
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize(("key", "program", "column"), COLUMNS)
+@cases("key, program, column", COLUMNS)
 def test_a_column_says_what_becomes_of_its_sense(key, program, column):
     """It has an option, does so always, or names the way out."""
     assert (
@@ -117,7 +118,7 @@ CITED = [
 ]
 
 
-@pytest.mark.parametrize(("key", "option", "source"), CITED)
+@cases("key, option, source", CITED)
 def test_a_cited_line_is_about_its_option(key, option, source):
     """File and line of the version that is installed here; of another version the line may move."""
     file, _, line = source.partition(":")

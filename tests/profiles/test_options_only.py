@@ -3,11 +3,10 @@
 import re
 from dataclasses import replace
 
-import pytest
-
 from lab.bench.machine import project
 from lab.config.configuration import Known
 from lab.config.uwsgi import reader
+from tests.kit.cases import cases
 from tests.kit.lab_process import ROOT
 
 INIS = sorted((*project.profiles().rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini")))
@@ -21,7 +20,7 @@ HOOK = re.compile(r"unix_signal:\d+ \w+")
 """What a hook may do: a signal has another meaning."""
 
 
-@pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
+@cases("path", INIS)
 def test_a_profile_runs_nothing(path):
     """No option, and nothing that a value holds; whatever a comment tells the linter."""
     known = replace(Known.of_caller(), environ={"BIND": "127.0.0.1", "PORT": "8080"})

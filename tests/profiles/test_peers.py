@@ -15,6 +15,7 @@ from lab.errors import ProfileError
 from lab.model.digest import digest_of, told
 from studies import articles
 from studies.pages import systems
+from tests.kit.cases import cases
 
 NAMES = sorted(path.stem for path in project.peers().glob("*.toml"))
 
@@ -71,7 +72,7 @@ def unexplained(options, deviations):
     return sorted(options ^ {name for name, why in deviations.items() if why})
 
 
-@pytest.mark.parametrize("name", NAMES)
+@cases("name", NAMES)
 def test_each_deviation_from_a_server_s_defaults_has_its_reason(name):
     """A peer runs as its server's documentation says, else by its defaults, else the list says."""
     table = tomllib.loads((project.peers() / f"{name}.toml").read_text())
@@ -92,7 +93,7 @@ def test_an_option_without_a_reason_is_found():
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@cases("name", NAMES)
 def test_a_peer_says_which_system_it_is(name):
     """Its name, the articles that have it, and packages that are pinned or the distribution's."""
     table = profiles.read_header(project.peers() / f"{name}.toml").table

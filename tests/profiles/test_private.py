@@ -13,6 +13,7 @@ from lab.config.uwsgi.private import asked_over, private
 from lab.errors import ProfileError
 from lab.model.runtime import Runtime
 from lab.model.workload import Transport, Wire
+from tests.kit.cases import cases
 from tests.kit.generated_inis import TEXTS
 from tests.kit.lab_process import PACED, compare
 from tests.kit.uwsgi_options import confirmed
@@ -169,7 +170,7 @@ cache-continue:key=x cachestore:key=${PATH_INFO},name=c cacheset:key=x,value=y c
 """Actions that stay within the server."""
 
 
-@pytest.mark.parametrize("action", GO_AWAY.split())
+@cases("action", GO_AWAY.split())
 def test_a_rule_that_leads_out_of_the_server_is_left_out(action):
     """Whichever kind of rule it is; it is named with the reason, and --keep leaves it in."""
     rules = [f"{each} = ^/ {action}" for each in ROUTES]
@@ -184,7 +185,7 @@ def test_a_rule_that_leads_out_of_the_server_is_left_out(action):
     assert kept[0][1:] == (("route", f"^/ {action}"),)
 
 
-@pytest.mark.parametrize("action", STAY.split())
+@cases("action", STAY.split())
 def test_a_rule_that_stays_within_the_server_stays(action):
     """It is a part of what the user's server does for a request."""
     rules = [f"{each} = ^/ {action}" for each in ROUTES]

@@ -8,6 +8,7 @@ import pytest
 from lab.bench import profiles
 from lab.bench.machine import project
 from lab.config.difference import Difference, difference
+from tests.kit.cases import cases
 from tests.kit.lab_process import ROOT
 from tests.kit.uwsgi_options import confirmed
 
@@ -170,7 +171,7 @@ def test_every_profile_has_its_step():
     assert set(INIS) == {"baseline", "blocking", "cached", *STEPS}
 
 
-@pytest.mark.parametrize("name", sorted(set(profiles.find()) - set(INIS)))
+@cases("name", sorted(set(profiles.find()) - set(INIS)))
 def test_a_peer_is_another_server(name):
     """Beside a profile of uWSGI nothing but the server can be said to differ."""
     peer = profiles.described(name)
@@ -228,14 +229,14 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
     )
 
 
-@pytest.mark.parametrize("name", STEPS)
+@cases("name", STEPS)
 def test_step(name):
     """A profile differs from the one it is against in exactly its step."""
     profile = profiles.read(name)
     assert difference(profile, profiles.read(profile.against)) == STEPS[name]
 
 
-@pytest.mark.parametrize("name", profiles.find())
+@cases("name", profiles.find())
 def test_header(name):
     """Every profile says what it does, what its limit is, and where to read more."""
     header = profiles.read_header(profiles.read(name).path)
@@ -244,7 +245,7 @@ def test_header(name):
     assert header.link
 
 
-@pytest.mark.parametrize("name", INIS)
+@cases("name", INIS)
 def test_strict(name):
     """Every uWSGI profile refuses a mistyped option."""
     assert ("strict", "true") in profiles.read(name).options
@@ -256,7 +257,7 @@ def test_fragments_are_no_python(path):
     assert path.suffix in {".ini", ".txt"}
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("*/*.ini")), ids=lambda p: p.name)
+@cases("path", sorted(ROOT.glob("*/*.ini")))
 def test_no_comment_after_a_value(path):
     """No value carries a comment, which uWSGI would take for a part of it."""
     lines = path.read_text().splitlines()
