@@ -23,7 +23,7 @@ def application(environ, start_response):
     return [BODY]
 """
 INI = "[uwsgi]\nhttp-socket = :8000\nmodule = shop\nmaster = true\nneed-app = true\nchdir = %d\n"
-SMALL = ("--path", "/", "--blocks", "2", "--window", "0.3", "--warmup", "0.1")
+SMALL = ("--path", "/", "--blocks", "2", "--window", "0.2", "--warmup", "0.1", "--connections", "1")
 
 
 def git(folder, *words):
