@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers databases test test-studies t coverage test-slow test-peers test-systems free-threaded framework test-framework acceptance lint check compare endure dist image serve clean
+.PHONY: FORCE help setup peers databases test fast test-studies t coverage test-slow test-peers test-systems free-threaded framework test-framework acceptance lint check compare endure dist image serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -26,6 +26,16 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # What tests research, and not the product. `make check` and CI run it, too.
 STUDIES := tests/studies
+# What `make fast` leaves out: these folders and files start servers, other programs or whole
+# comparisons, or simulate hundreds of runs.
+DEAR := $(addprefix tests/,acceptance ci corpus deploy faults hygiene load locust probes scale servers stress \
+	$(patsubst %,ab/test_%.py,ab checkout count decided hostile_branch index killed noise packages real) \
+	$(patsubst %,analysis/test_%.py,compare margin) $(patsubst %,app/test_%.py,instructions metrics openapi replay service) \
+	$(patsubst %,lint/test_%.py,acting_files ci good granian_serves hostile python_313 uwsgi_says uwsgi_serves uwsgi_starts) \
+	$(patsubst %,migrate/test_%.py,asgi claims measure public switch waits) \
+	$(patsubst %,profiles/test_%.py,acting asking private) $(patsubst %,tune/test_%.py,course serves) \
+	workloads/test_outbound.py $(patsubst %,test_%.py,behind_nginx bind bounds_of_readers build cli cli_requests cores docs environment \
+	framework generators_asked interruptions runtime temporary wrong_inputs))
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 24
@@ -46,6 +56,9 @@ databases: ## unpack the databases that peers ask, into .databases; installs not
 
 test: $(TESTS) ## run the tests of the product (9 minutes)
 	@$(PYTEST) --ignore=$(STUDIES) $(ARGS)
+
+fast: $(TESTS) ## run those that start no server, as between two changes (2 minutes)
+	@$(PYTEST) $(addprefix --ignore=,$(STUDIES) $(DEAR)) $(ARGS)
 
 test-studies: $(TESTS) ## run the tests of studies/: the articles' claims, the self-test, the judges (2 minutes)
 	@$(PYTEST) $(STUDIES) $(ARGS)

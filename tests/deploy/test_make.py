@@ -12,6 +12,7 @@ LAYERS = {
     "tools/setup.sh": ["setup", "compare", "serve", "image", "framework"],
     "tools/setup.sh tests": [
         "test",
+        "fast",
         "test-studies",
         "t F=tests/fib",
         "coverage",
@@ -77,6 +78,14 @@ def test_who_runs_peers_needs_their_layer(target):
     tests = ["tools/setup.sh tests"] if target.startswith("test") else []
     assert layers(target) == ["tools/setup.sh", *tests, "tools/setup.sh peers"]
     assert "tools/setup.sh peers\n" in make("-n", target).stdout
+
+
+def test_what_make_fast_leaves_out_is_there():
+    """A folder or a file that moved would be run, or its tests lie elsewhere."""
+    command = make("-n", "-o", ".venv/tests.stamp", "fast").stdout
+    left_out = re.findall(r"--ignore=(\S+)", command)
+    assert len(left_out) > 50
+    assert [path for path in left_out if not (ROOT / path).exists()] == []
 
 
 def test_new_tools_of_the_tests_leave_the_first_layer_alone():
