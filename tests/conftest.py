@@ -19,7 +19,7 @@ ROOM, DOOR = Path(__file__), Path(__file__).with_name("__init__.py")
 """Files that are there, to be locked: nothing is written, and nothing has to be removed."""
 
 MOST = 8
-"""Workers at the most: each takes 450 MB, with its `lab`, and five seconds of CPU to collect tests."""
+"""Workers at the most: each takes 450 MB, a `lab` included, and five seconds of CPU to collect."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -28,16 +28,35 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(2 * len(os.sched_getaffinity(0)), MOST)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that run alone: one after the other, they make the others wait once."""
+    items.sort(key=lambda item: not _is_alone(item))
+
+
+def _is_alone(item: pytest.Item | None) -> bool:
+    return item is not None and item.get_closest_marker("alone") is not None
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
     """Let a test that is marked `alone` wait for the others, and those wait for it."""
-    with ExitStack() as held:
-        if hasattr(item.config, "workerinput"):  # one of several workers
-            alone = item.get_closest_marker("alone")
-            # Who waits for the room stands in the door, so that nobody overtakes.
-            with _locked(DOOR, fcntl.LOCK_EX):
-                held.enter_context(_locked(ROOM, fcntl.LOCK_EX if alone else fcntl.LOCK_SH))
+    several = hasattr(item.config, "workerinput")
+    if several and not _held:
+        # Who waits for the room stands in the door, so that nobody overtakes.
+        with _locked(DOOR, fcntl.LOCK_EX):
+            _held.append(room := ExitStack())
+            room.enter_context(_locked(ROOM, fcntl.LOCK_EX if _is_alone(item) else fcntl.LOCK_SH))
+    try:
         return (yield)
+    finally:
+        if several and not (_is_alone(item) and _is_alone(nextitem)):
+            _held.pop().close()
+
+
+_held: list[ExitStack] = []
+"""The room, while this worker has it: for a test, or for all that run alone one after the other."""
 
 
 @contextmanager
