@@ -179,7 +179,7 @@ def _changes(conclusion: Conclusion) -> Table:
     for step in summary.steps:
         rows.append((Cell(step_name(step, above)), *_ratios(step.step, names)))
         above = step.profile
-    return _ratio_table("Each step, compared with the profile above it", rows, names)
+    return _ratio_table("Each step, against the profile above it", rows, names)
 
 
 def step_name(step: Rung, above: str) -> str:
@@ -204,7 +204,7 @@ def _against_baseline(conclusion: Conclusion) -> Table:
         )
         for step in conclusion.summary.steps
     ]
-    title = f"All steps together, compared with {conclusion.baseline}"
+    title = f"All steps together, against {conclusion.baseline}"
     return _ratio_table(title, rows, names)
 
 
@@ -215,7 +215,7 @@ def _shares(own: Mapping[str, Mapping[str, Comparison]]) -> Table:
         (Cell(profile), *(_share(found.get(name)) for name in names))
         for profile, found in own.items()
     ]
-    title = "CPU per request of the bare server, as a share of each profile's"
+    title = "What the server itself needs, as a share of each profile's CPU per request"
     return Table(title, texts(("profile", *names)), tuple(rows), Topic.CHANGES)
 
 

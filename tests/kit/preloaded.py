@@ -126,22 +126,26 @@ def become(request: Mapping[str, Any], streams: Sequence[int]) -> None:
     time.tzset()
     sys.argv, sys.path[0] = request["argv"], str(PROGRAM.parent)
     encoding = os.environ.get("PYTHONIOENCODING", "utf-8")
-    sys.stdout = sys.__stdout__ = os.fdopen(1, "w", encoding=encoding)
-    sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, encoding=encoding, errors="backslashreplace")
-    status = 1
+    output = os.fdopen(1, "w", encoding=encoding)
+    errors = os.fdopen(2, "w", 1, encoding=encoding, errors="backslashreplace")
+    for name, text in (("stdout", output), ("stderr", errors)):
+        setattr(sys, name, text)
+        setattr(sys, f"__{name}__", text)
+    status: int | str = 1
     try:
-        status = main() or 0
+        main()
+        status = 0
     except SystemExit as ended:
         status = ended.code or 0
     except BaseException:  # noqa: BLE001 - it is printed
         sys.excepthook(*sys.exc_info())
     # What Python does at its end, but for freeing its memory.
-    threading._shutdown()
+    getattr(threading, "_shutdown")()  # noqa: B009 - it has no public name
     atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
+    for text in (output, errors):
         with suppress(ValueError):
-            stream.flush()
-    os._exit(status)
+            text.flush()
+    os._exit(status if isinstance(status, int) else 1)
 
 
 if __name__ == "__main__":

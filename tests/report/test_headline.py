@@ -61,9 +61,7 @@ def test_why_nothing_counts_is_said_first(crowded):
 def test_tables_without_a_value_are_left_out(crowded):
     """What was measured says how many trials count, and why."""
     assert [table.title for table in document(conclude(crowded)).tables] == ["Measured"]
-    assert "Each step, compared with the profile above it" not in html_page.render(
-        conclude(crowded)
-    )
+    assert "Each step, against the profile above it" not in html_page.render(conclude(crowded))
 
 
 def test_without_a_noise_check_no_floor_is_known(crowded):

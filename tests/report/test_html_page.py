@@ -155,7 +155,7 @@ def test_what_is_not_first_is_folded(ladder):
     """Every other table is there, closed."""
     _, details = ladder.split('<section id="details">')
     assert "<details open" not in ladder
-    for title in ("Each step, compared with the profile above it", "Measured", "Every trial"):
+    for title in ("Each step, against the profile above it", "Measured", "Every trial"):
         assert f"<summary>{title}" in details
 
 

@@ -102,7 +102,7 @@ def report(server, found):
     summary = summarise(found)
     said = [event for event in server.events if "decided" in event]
     lines = terminal.render(conclude(summary), 160).splitlines()
-    start = lines.index("Each step, compared with the profile above it")
+    start = lines.index("Each step, against the profile above it")
     return "\n".join((*said, "", *map(told, summary.warnings), *lines[start:])) + "\n"
 
 
