@@ -103,9 +103,9 @@ check: lint ## lint, types, all tests: what a change must pass
 
 compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
 	@$(LAB) run $(if $(QUICK),--quick) $(ARGS) || { status=$$?; [ $$status = 3 ] || exit $$status; \
-	echo "compare: done, but this machine was too noisy, or too few trials count (status 3 of lab run):" \
+	echo "compare: done, but this machine was too noisy, or too few valid trials (status 3 of lab run):" \
 	"the report opens with why, and says what holds all the same, if anything does. Close other programs" \
-	"and repeat. Where some trials count, a longer run helps, too: make compare ARGS='--minutes 30'" >&2; }
+	"and repeat. Where some trials are valid, a longer run helps, too: make compare ARGS='--minutes 30'" >&2; }
 
 endure: $(TESTS) ## the long tests of faults: a million bad and 200,000 mixed requests, stored (8 minutes)
 	@$(BIN)/python studies/malformed.py --mutations 200000

@@ -351,5 +351,5 @@ def test_a_notice_names_no_option():
     sentences = [
         text for _, node in definitions(ast.ClassDef) if is_notice(node) for text in texts_of(node)
     ]
-    assert any("Never started" in text for text in sentences)
+    assert any("Did not start" in text for text in sentences)
     assert not [text for text in sentences if "--" in text]

@@ -93,7 +93,8 @@ def test_two_commits_are_served_in_one_run(compared):
     ]
     text = (shop.parent / "ab.md").read_text()  # a comment for a pull request
     # On a busy machine fewer than two blocks may count.
-    first = r"(this run (could not|was too) .*: )?(new needs .* the )?CPU per request of .*"
+    open_ = r"(inconclusive: this run (could not|was too) .*: )?"
+    first = rf"{open_}(new needs .* the )?CPU per request of .*"
     assert re.match(rf"## Performance: new / old\n\n\*\*{first}\*\*\n\nold: one \(", text), text
     assert re.search(r"\n\| CPU, µs/request \| .+ \| .+ \| (.*x \[|- \|)", text), text
     assert re.search(
@@ -132,14 +133,14 @@ def test_another_reply_is_no_progress(shop):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("one", "two"), "what is served?"),
+        (("one", "two"), "name what to serve"),
         (("one", "x\ny", "--config", "uwsgi.ini"), r"x\ny: it is neither"),
         (("one", "three", "--config", "uwsgi.ini"), "neither a folder nor a revision"),
         (("one", "two", "--config", "app.ini"), "app.ini: in one: there is no such file"),
         (("one", "two", "--config", "uwsgi.ini", "--fail-if", "cpus > 1"), "did you mean cpu?"),
         (("one", "two", "--config", "uwsgi.ini", "--fail-if", "syscalls > 1"), "needs --count"),
         (("one", "two", "--config", "uwsgi.ini", "--chdir", "src"), "one has no such folder"),
-        (("one", "two", "--config", "tuned"), "what is served?"),
+        (("one", "two", "--config", "tuned"), "name what to serve"),
         (
             ("one", "two", "--config", "uwsgi.ini", "--markdown", "no/ab.md"),
             "there is no folder no",

@@ -60,7 +60,7 @@ def test_a_crowd_that_finds_the_queue_full_is_told_as_such(alone):
     assert trial.readings["listener.drops"] > 0
     found = causes(observed(trial))
     assert found[0].name == "accept queue"
-    dropped = f"{trial.readings['listener.drops']:,.0f} handshakes dropped from a full queue"
+    dropped = f"{trial.readings['listener.drops']:,.0f} handshakes dropped from a full accept queue"
     assert found[0].evidence.startswith(dropped)
     (finding,) = [each for each in judge(trial) if each.gate.name == "accept queue"]
     assert finding.withholds >= {"throughput", "p50", "p90", "p99"}
