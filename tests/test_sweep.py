@@ -514,7 +514,11 @@ def with_command(*words, **options):
 @pytest.mark.parametrize(
     ("profile", "quantity", "why"),
     [
-        (with_options(("cheaper", "2")), "workers", "mine has cheaper = 2, by which workers come"),
+        (
+            with_options(("cheaper", "2")),
+            "workers",
+            "mine has cheaper = 2, which starts and stops workers",
+        ),
         (with_options(("gevent", "100")), "threads", "mine has gevent = 100, which serves"),
         (with_options(("asyncio", "2")), "threads", "mine has asyncio = 2, which serves"),
         (
@@ -522,10 +526,18 @@ def with_command(*words, **options):
             "workers",
             "theirs has no workers to vary: its",
         ),
-        (with_command("env", "A=1", "./go"), "threads", "no {threads} where the number is to"),
+        (
+            with_command("env", "A=1", "./go"),
+            "threads",
+            "not contain {threads} in place of the number",
+        ),
         (with_command("waitress-serve", "a:b"), "workers", "waitress-serve has no option for them"),
         (with_command("uvicorn", "a:b"), "threads", "uvicorn has no option for them"),
-        (with_command("granian", "--interface", "asgi", "a:b"), "threads", "is served by a loop"),
+        (
+            with_command("granian", "--interface", "asgi", "a:b"),
+            "threads",
+            "an ASGI application runs in an event loop",
+        ),
         (
             with_command("gunicorn", "-k", "gevent", "a:b"),
             "threads",

@@ -127,7 +127,7 @@ def test_what_stands_in_an_include_is_for_the_hand():
     found = of("[uwsgi]\nini = /srv/base.ini\n", Known(overlay=base))
     ((flaw, why),) = found.by_hand
     assert flaw.code == "UW318"
-    assert why.endswith("do it by hand, in /srv/base.ini:2")
+    assert why.endswith("edit the file by hand, in /srv/base.ini:2")
     assert found.status == 4
 
 
