@@ -185,7 +185,7 @@ def test_a_profile_that_is_gone_is_named():
     run = stored_run("ladder")
 
     def read(name):
-        raise ProfileError(name, "there is no such profile")
+        raise ProfileError(name, "the profile does not exist")
 
     assert len(changed(run, read)) == len(run.plan.profiles)
 

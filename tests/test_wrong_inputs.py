@@ -56,8 +56,8 @@ def lab(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        ("run tunned", 2, ["tunned: there is no such profile; did you mean tuned?", "lab list"]),
-        ("run oldd", 2, ["oldd: there is no such profile; `lab list` shows all"]),
+        ("run tunned", 2, ["tunned: the profile does not exist; did you mean tuned?", "lab list"]),
+        ("run oldd", 2, ["oldd: the profile does not exist; `lab list` shows all"]),
         ("run old", 2, ["did you mean ./old.ini?"]),
         ("rnu", 2, ["lab: no such command 'rnu'. Did you mean 'run'?"]),
         ("run --windw 3", 2, ["lab: no such option '--windw'", "'--window'", "--help"]),
@@ -106,7 +106,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run ./old.ini --chdir none", 2, ["--chdir none: no such folder"]),
         ("run tuned --chdir .", 2, ["--chdir describes an application of yours: it goes with"]),
         ("run ./strict.ini", 2, ["strict.ini:4: uWSGI has no option", "did you mean processes?"]),
-        ("run ./missing.ini", 2, ["missing.ini: there is no such file"]),
+        ("run ./missing.ini", 2, ["missing.ini: the file does not exist"]),
         ("report", 1, ["results: holds no run yet; make one with: lab run --quick"]),
         ("report nosuch", 2, ["nosuch: there is no such run, neither here nor in results; make"]),
         (f"report nosuch --results {ROOT}/docs/runs", 2, ["the latest there: workers-two-cores, "]),
@@ -117,7 +117,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("claims --run --budget -1s", 2, ["--budget: '-1s' is below 0; write 3, 2.5s"]),
         ("claims --run --results old.ini", 2, ["--results old.ini: is a file, not a folder"]),
         ("claims --results old.ini", 2, ["--results old.ini: is a file, not a folder"]),
-        ("claims --results nosuch", 2, ["--results nosuch: there is no such folder"]),
+        ("claims --results nosuch", 2, ["--results nosuch: the folder does not exist"]),
         ("claims old.ini", 2, ["old.ini: is no run's folder: it has no run.json"]),
         ("claims --run --blocks 0", 2, ["--blocks: '0': a whole number from 1 to 1,000"]),
         ("claims --run --server-cores x", 2, ["--server-cores x: no list of CPUs; write 0,2-3"]),
@@ -311,7 +311,7 @@ def test_no_profile_of_this_project_is_warned_of():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--profiles tunned", "tunned: there is no such profile; did you mean tuned?"),
+        ("--profiles tunned", "tunned: the profile does not exist; did you mean tuned?"),
         ("--rate -4", "--rate '-4': write requests per second, as in 2000, or 50%,80%"),
         pytest.param("--rate 50", "write 50% for a share", marks=pytest.mark.slow),
         pytest.param("--profile tuned", "as in --profiles tuned", marks=pytest.mark.slow),

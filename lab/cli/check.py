@@ -38,13 +38,13 @@ INDENT = " " * 6
     "--noise",
     type=duration,
     metavar="TIME",
-    help="Measure for so long how noisy this machine is, as in 3m: one server twice in every "
-    "block. Prints what `lab ab` can find here, and which limit to write.",
+    help="Measure the noise of this machine for this time, as in 3m, and print what `lab ab` "
+    "can detect here and which limit to use.",
 )
-@click.option("--profile", default="safety", metavar="PROFILE", help="With --noise: the server.")
+@click.option("--profile", default="safety", metavar="PROFILE", help="Server for --noise.")
 @each_of("window", "warmup", "results")
 def check_command(*, as_json: bool, noise: float | None, profile: str, **sizes: Any) -> int:
-    """Say whether this machine is fit to measure, and what each missing thing costs."""
+    """Check whether this machine can measure, and print what to improve."""
     if noise is not None:
         return _noise(profile, noise, as_json=as_json, **sizes)
     findings = fitness.check()

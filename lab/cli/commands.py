@@ -34,10 +34,10 @@ STATUSES = {
     0: "done",
     1: "failed",
     2: "wrong usage",
-    3: "this machine could not measure it",
+    3: "inconclusive",
     4: "`lab migrate`: an option has no equivalent, or behaves differently; "
-    "`lab tune`: yours are as good as can be told, or with --dry-run lines are missing",
-    99: "a limit of --fail-if or --require was crossed",
+    "`lab tune`: no measurable improvement, or with --dry-run lines are missing",
+    99: "regression: a limit of --fail-if or --require is crossed",
     130: "interrupted",
 }
 """What the exit status of every command says."""
@@ -155,13 +155,13 @@ class Commands(Mapping[str, click.Command]):
 @click.version_option(package_name="uwsgi-fibonacci-lab")
 def cli() -> None:
     """
-    Compare server configurations under load: what changed, by how much, and how sure it is.
+    Check server configurations, and compare them under load.
 
     \b
-    lab lint ~/shop/uwsgi.ini   what is wrong with it; starts no server
-    lab run --quick             our ladder of settings, in five minutes
+    lab lint ~/shop/uwsgi.ini   find mistakes; starts nothing
+    lab run --quick             compare the lab's profiles, in five minutes
     lab run ~/shop/uwsgi.ini safety --path /items/3
-                                your configuration, and your application by ours
+                                compare your configuration with a profile
     lab run --app mysite.wsgi:app --path /items/3
-                                our profiles on your application
+                                compare the profiles with your application
     """  # noqa: D301 - click wants the control character itself

@@ -40,7 +40,7 @@ BESIDE = 33
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print the profiles as JSON.")
 def list_command(*, as_json: bool) -> int:
-    """List the profiles: what each changes, and against which; and the workloads."""
+    """List the profiles, with what each one changes, and the workloads."""
     ladder = profiles.ladder()
     installations = look_at_all(profiles.find())
     installations.sort(

@@ -33,7 +33,7 @@ RESULTS = click.option(
     "--results",
     type=FOLDER,
     default=Path("results"),
-    help="Where runs are looked for.",
+    help="Folder of the runs.",
 )
 MARKDOWN = click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -48,10 +48,10 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     "--html",
     "page",
     type=OUTPUT,
-    help="Write one offline page to this file.",
+    help="Write an offline HTML page to this file.",
 )
 @FULL
-@click.option("--at", metavar="VALUE", help="Of a run at several values, the report at this one.")
+@click.option("--at", metavar="VALUE", help="Value of a sweep to report.")
 @offered("fail_if")
 def report_command(
     *,
@@ -65,9 +65,9 @@ def report_command(
     fail_if: tuple[str, ...],
 ) -> int:
     """
-    Print what RUN comes to: a folder, its name, or "latest".
+    Print the report of RUN: a folder, its name, or "latest".
 
-    Without --fail-if the limits are those that the run was given.
+    Without --fail-if, the limits are those of the run.
     """
     given = [parse(limit) for limit in fail_if]
     folder = find_run(results, run)
@@ -105,10 +105,10 @@ def compare_command(
     fail_if: tuple[str, ...],
 ) -> int:
     """
-    Compare two runs of the same profiles on the same machine, such as two commits'.
+    Compare two runs of the same profiles on the same machine, such as of two commits.
 
-    Each profile is taken relative to its own run's reference, since absolute figures of two days
-    say nothing. Here --fail-if is about the change from BEFORE to AFTER.
+    Each profile is compared with the reference of its run, because absolute figures of two days are
+    not comparable. --fail-if is about the change from BEFORE to AFTER.
     """
     thresholds = [parse(limit) for limit in fail_if]
     first, second = (read_run(find_run(results, name)) for name in (before, after))

@@ -29,10 +29,10 @@ def show_command(
     *, name: str, keep: Sequence[str], drop: Sequence[str], chdir: Path | None, **started: Any
 ) -> int:
     """
-    Print PROFILE as a trial runs it: whole, and with all that its includes bring.
+    Print PROFILE as a trial runs it, with everything that it includes.
 
-    Of a configuration of your own that is the private copy. Its comments say what it has
-    otherwise, and what is left out because it would reach beyond the trial. Nothing is started.
+    For your own configuration this is the private copy; its comments say what differs and what is
+    left out. Nothing is started.
     """
     theirs = with_copy(runtime(**started, own=profiles.is_theirs(name)), keep, drop, chdir)
     profile = profiles.read(name, theirs)

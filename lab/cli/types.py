@@ -56,6 +56,6 @@ NAME = ParsedType(filled)
 CONTAINER = click.option(
     "--container/--no-container",
     default=None,
-    help="Whether it runs under a cgroup limit, as PID 1.  [default: a Dockerfile, or docker/]",
+    help="Whether it runs in a container.  [default: yes beside a Dockerfile or in docker/]",
 )
 """The option that says where a configuration is served, for what reads one."""

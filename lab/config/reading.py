@@ -135,9 +135,9 @@ def named(name: str, commands: Collection[str] | None = None, folder: Path | Non
     if exists and path.is_file():
         return _in_file(path)
     if exists and path.is_dir():
-        raise ProfileError(path, "is a folder: name the file")
+        raise ProfileError(path, "is a folder: give the file")
     if exists:
-        problem = "is no file but a pipe, a socket or a device: write it to a file, and name that"
+        problem = "is a pipe, a socket or a device: save it as a file, and give that"
         raise ProfileError(path, problem)
     words = _words(name)
     programs = [word for word in map(_program, words) if commands is None or word in commands]
@@ -147,7 +147,7 @@ def named(name: str, commands: Collection[str] | None = None, folder: Path | Non
     try:
         shlex.split(name)
     except ValueError as error:
-        raise ProfileError(name, f"this is no command: {error}") from None
+        raise ProfileError(name, f"this is not a command: {error}") from None
     return Source(Path(programs[0]), command=name)
 
 
@@ -165,9 +165,7 @@ def read_file(path: Path, known: Known) -> Config:
     if server is None:
         endings = (ending for one in servers.every() for ending in one.endings)
         kinds = ", ".join(ending for ending in endings if ending.startswith("."))
-        problem = (
-            f"is none of the files that can be read: {kinds}, or of any name with a line [uwsgi]"
-        )
+        problem = f"is not a file that lab reads: {kinds}, or of any name with a line [uwsgi]"
         raise ProfileError(path, f"{problem}; name the file, or its command in quotes")
     return server.read(path, known)
 
@@ -180,17 +178,17 @@ def _check_text(path: Path, text: str, server: Server | None) -> None:
         ProfileError: It has bytes of value 0; or it is a template, or a part of a merge or a build.
     """
     if "\0" in text:
-        raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
+        raise ProfileError(path, "is not text, because it has NUL bytes: save it as UTF-8")
     if server is None or not server.templates:
         return
     if sign := CONTROL.search(text):
-        problem = f"is a template, for it has {sign[1]!r}: name a file that is made of it"
+        problem = f"is a template, because it has {sign[1]!r}: give a file that is rendered from it"
         raise ProfileError(path, problem, _line(text, sign.start()))
     if sign := CONFLICT.search(text):
-        problem = "is not merged to its end: choose a side of the conflict"
+        problem = "has a merge conflict: resolve it"
         raise ProfileError(path, problem, _line(text, sign.start()))
     if sign := BUILD.search(text):
-        problem = f"is what uWSGI is built by, for it has {sign[1]}: name the ini of a server"
+        problem = f"is a build profile of uWSGI, because it has {sign[1]}: give the ini of a server"
         raise ProfileError(path, problem, _line(text, sign.start(1)))
 
 
@@ -290,7 +288,7 @@ def _why_unread(words: Sequence[str], commands: Collection[str]) -> str:
     """Return why words are no command that is read, and what to name instead."""
     server = servers.of_command(words)
     if server is None:
-        return "there is no such file"
+        return "the file does not exist"
     form, program = server.file, server.program
     if not form:
         return f"is a command of {program}, whose options lab does not know"
@@ -304,8 +302,8 @@ def _why_unread(words: Sequence[str], commands: Collection[str]) -> str:
 def _why_missing(file: str) -> str:
     """Return what to do about a name that nothing has; *file* is what stands before a colon."""
     if os.path.isfile(file):  # noqa: PTH113 - Path raises for over-long names
-        return f"there is no such file, and only an .ini has sections: name {file}"
-    return f"there is no file {file}" if file.endswith(".ini") else "there is no such file"
+        return f"the file does not exist, and only an .ini has sections: name {file}"
+    return f"there is no file {file}" if file.endswith(".ini") else "the file does not exist"
 
 
 def _text(path: Path, known: Known, server: Server | None) -> str:

@@ -99,7 +99,7 @@ def claims_command(
 def _said(runs: tuple[str, ...], results: Path | None) -> tuple[ClaimVerdict, ...]:
     """Return what RUNs say; without any, the stored runs and those of a folder that was named."""
     if results is not None and not results.is_dir():
-        problem = "is a file, not a folder" if results.exists() else "there is no such folder"
+        problem = "is a file, not a folder" if results.exists() else "the folder does not exist"
         raise UsageError(f"--results {results}: {problem}")
     if results is not None and not runs:
         return Ledger(results).verdicts()

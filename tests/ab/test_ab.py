@@ -136,7 +136,7 @@ def test_another_reply_is_no_progress(shop):
         (("one", "two"), "name what to serve"),
         (("one", "x\ny", "--config", "uwsgi.ini"), r"x\ny: it is neither"),
         (("one", "three", "--config", "uwsgi.ini"), "neither a folder nor a revision"),
-        (("one", "two", "--config", "app.ini"), "app.ini: in one: there is no such file"),
+        (("one", "two", "--config", "app.ini"), "app.ini: in one: the file does not exist"),
         (("one", "two", "--config", "uwsgi.ini", "--fail-if", "cpus > 1"), "did you mean cpu?"),
         (("one", "two", "--config", "uwsgi.ini", "--fail-if", "syscalls > 1"), "needs --count"),
         (("one", "two", "--config", "uwsgi.ini", "--chdir", "src"), "one has no such folder"),

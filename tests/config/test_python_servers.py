@@ -108,7 +108,7 @@ def test_a_command_in_quotes_is_read_and_mended(start):
 
 def test_a_file_that_is_no_command_is_missing():
     """A name with a blank may be a file's."""
-    with pytest.raises(ProfileError, match="there is no such file"):
+    with pytest.raises(ProfileError, match="the file does not exist"):
         lint("my uwsgi.ini", Known())
 
 

@@ -58,7 +58,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
     assert code == 2
     assert out.count("\n") == 3
     assert out.endswith("Found 2 (1 error, 1 no effect); 2 can be fixed with --unsafe-fixes.\n")
-    assert err == "lab: c.ini: there is no such file\n"
+    assert err == "lab: c.ini: the file does not exist\n"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
     [
         ([], "which FILE?"),
         (["."], ". has no configuration of uWSGI or gunicorn: name the file"),
-        (["x.txt"], "x.txt: is none of the files that can be read: .ini, "),
+        (["x.txt"], "x.txt: is not a file that lab reads: .ini, "),
         (["x.yaml"], "x.yaml:2: is not YAML: "),
         (["x.json"], "x.json:1: is not JSON: "),
         (["x.xml"], "x.xml:1: is not XML: mismatched tag"),
@@ -182,7 +182,7 @@ def test_it_needs_nothing_that_measures(tmp_path):
 
 def test_a_file_that_cannot_be_read_is_not_said_to_be_clean(lint):
     """Nothing follows the error; in JSON there is an empty list."""
-    assert lint("c.ini") == (2, "", "lab: c.ini: there is no such file\n")
+    assert lint("c.ini") == (2, "", "lab: c.ini: the file does not exist\n")
     assert json.loads(lint("c.ini", "--format", "json")[1]) == []
 
 
@@ -282,7 +282,7 @@ def test_what_is_no_text_is_refused(lint):
     Path("u.ini").write_bytes("[uwsgi]\nmaster = true\n".encode("utf-16-le"))
     code, _, err = lint("u.ini")
     assert code == 2
-    assert err == "lab: u.ini: is no text, for it has bytes of value 0: save it as UTF-8\n"
+    assert err == "lab: u.ini: is not text, because it has NUL bytes: save it as UTF-8\n"
 
 
 @pytest.mark.parametrize(
@@ -296,8 +296,8 @@ def test_what_is_no_text_is_refused(lint):
         ("A=1 exec /venv/bin/uwsgi --http :80", "write its options into a uwsgi.ini, and name"),
         ("gunicorn -c prod.conf.py a:b", "only granian's is read: name prod.conf.py"),
         ("uvicorn a:b", "is a command of uvicorn, whose options lab does not know"),
-        ("bob's.ini", "there is no such file"),
-        ("no such.ini", "there is no such file"),
+        ("bob's.ini", "the file does not exist"),
+        ("no such.ini", "the file does not exist"),
     ],
 )  # fmt: skip
 def test_what_is_no_file_is_told_as_what_it_is(lint, name, said):
@@ -328,7 +328,7 @@ def test_the_diff_of_what_has_no_last_newline_is_one_that_patch_takes(lint):
 def test_a_template_is_refused(lint):
     """If it has lines of code, of which nobody here knows what they let through."""
     write("v.ini", "[uwsgi]\n{% if debug %}\nmaster = true\n{% endif %}\n")
-    problem = "is a template, for it has '{% if': name a file that is made of it"
+    problem = "is a template, because it has '{% if': give a file that is rendered from it"
     assert lint("v.ini", "--fix")[::2] == (2, f"lab: v.ini:2: {problem}\n")
     write("x.ini", "[uwsgi]\n<% if debug %>\nmaster = true\n<% end %>\n")
     assert lint("x.ini")[0] == 2

@@ -66,7 +66,9 @@ def test_what_may_well_be_meant_is_a_remark(code, text, name, tmp_path):
 
 def test_what_uwsgi_is_built_by_is_no_configuration(tmp_path):
     """It has a section [uwsgi] as well."""
-    with pytest.raises(ProfileError, match="is what uWSGI is built by, for it has main_plugin"):
+    with pytest.raises(
+        ProfileError, match="is a build profile of uWSGI, because it has main_plugin"
+    ):
         found(tmp_path, "[uwsgi]\nmain_plugin = python\ninherit = base\n")
 
 

@@ -166,7 +166,7 @@ def test_what_only_another_program_can_read_is_refused(begins, between, ends, in
     """Of the branches of a template one is read, and nobody here knows which."""
     text = f"[uwsgi]\n{begins}\nharakiri = 300\n{between}\nharakiri = 30\n{ends}\n"
     ini.write_text(text)
-    with pytest.raises(ProfileError, match=r"uwsgi\.ini:2: is a template, for it has '"):
+    with pytest.raises(ProfileError, match=r"uwsgi\.ini:2: is a template, because it has '"):
         lint(str(ini), Known(), fixes="unsafe")
 
 

@@ -48,7 +48,7 @@ WRONG = (
     ({"blocks": "0"}, "--blocks: '0': a whole number from 1 to 1,000"),
     ({"window": "fast"}, "--window: 'fast' is no duration; write 3, 2.5s, 500ms, 1m or 1h"),
     ({"rate": "-4"}, "--rate '-4': write requests per second"),
-    ({"profiles": "tunned"}, "tunned: there is no such profile; did you mean tuned?"),
+    ({"profiles": "tunned"}, "tunned: the profile does not exist; did you mean tuned?"),
     ({"profiles": "tuned", "host": "http://127.0.0.1:1"}, "leave out --host to compare them"),
     ({"host": "http://127.0.0.1:1"}, "--host http://127.0.0.1:1: nothing answers there"),
     ({"profile": "tuned"}, "as in --profiles tuned"),

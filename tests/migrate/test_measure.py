@@ -63,7 +63,7 @@ def test_what_only_a_measurement_takes_needs_one(ini, words):
 def test_what_says_no_application_is_refused(tmp_path):
     """Before anything starts."""
     (tmp_path / "uwsgi.ini").write_text("[uwsgi]\nhttp-socket = :8000\nworkers = 2\n")
-    with pytest.raises(UsageError, match="does not say what it serves: --app MODULE:CALLABLE"):
+    with pytest.raises(UsageError, match="names no application: --app MODULE:CALLABLE"):
         measure.tried(trying(tmp_path / "uwsgi.ini", "granian"))
 
 

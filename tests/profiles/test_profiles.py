@@ -31,13 +31,13 @@ def write(folder, name, text):
 
 def test_unknown_name_suggests_the_closest():
     """A mistyped name is answered with the one that was probably meant."""
-    with pytest.raises(ProfileError, match="tunde: there is no such profile; did you mean tuned"):
+    with pytest.raises(ProfileError, match="tunde: the profile does not exist; did you mean tuned"):
         profiles.read("tunde")
 
 
 def test_missing_file():
     """A path that leads nowhere is named."""
-    with pytest.raises(ProfileError, match=r"nowhere/x\.ini: there is no such file"):
+    with pytest.raises(ProfileError, match=r"nowhere/x\.ini: the file does not exist"):
         profiles.read("nowhere/x.ini")
 
 
@@ -51,7 +51,11 @@ def test_missing_summary(folder):
 def test_unknown_against(folder):
     """A profile that is against nothing there is refused, with the line."""
     write(folder, "a.ini", "[lab]\nsummary = A\nagainst = b\n[uwsgi]\nhttp = :1\n")
-    with pytest.raises(ProfileError, match=r"a\.ini:3: against names b: there is no such profile"):
+    with pytest.raises(
+        ProfileError,
+        match=r"a\.ini:3: against names b: the profile does not "
+        "exist",
+    ):
         profiles.read("a")
 
 
@@ -83,7 +87,7 @@ def test_mistyped_option(folder):
 def test_missing_include(folder):
     """A file that cannot be included is named, with the line that includes it."""
     write(folder, "a.ini", "[lab]\nsummary = A\n[uwsgi]\nini = %dgone.ini\n")
-    with pytest.raises(ProfileError, match=r"a\.ini:4: ini = %dgone\.ini: there is no such file"):
+    with pytest.raises(ProfileError, match=r"a\.ini:4: ini = %dgone\.ini: the file does not exist"):
         profiles.read("a")
 
 

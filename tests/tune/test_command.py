@@ -24,7 +24,7 @@ def test_the_answer_stands_first(tmp_path):
     status, out, _ = tune(tmp_path, "uwsgi.ini", uwsgi=INI)
     assert status == 4
     assert out.startswith(
-        "uwsgi.ini: 4 lines are missing for safety. Nothing was started, and nothing measured.\n"
+        "uwsgi.ini: 4 lines are missing for safety. Nothing was started or measured.\n"
         "\nPaste at the end of [uwsgi]:\n\n; if the application cannot be imported, "
     )
     assert "\nThe way back    your file, which stays as it is: --output FILE" in out
@@ -35,7 +35,7 @@ def test_the_answer_stands_first(tmp_path):
 def test_nothing_is_said_in_one_line(tmp_path):
     """With status 0; below stands only what a tune that measures would try."""
     status, out, _ = tune(tmp_path, "uwsgi.ini", uwsgi="[uwsgi]\nstrict = true\n")
-    line = "uwsgi.ini: nothing is missing for safety. Nothing was started, and nothing measured.\n"
+    line = "uwsgi.ini: nothing is missing for safety. Nothing was started or measured.\n"
     assert status == 0
     assert out.startswith(
         f"{line}\nA measured `lab tune` would try:\n\n  workers: 1, 2 and 4 worker "
@@ -83,10 +83,10 @@ def test_a_command_is_printed_whole(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("nosuch.ini",), "nosuch.ini: there is no such file"),
+        (("nosuch.ini",), "nosuch.ini: the file does not exist"),
         (("uwsgi --http :80",), "is a command of uwsgi"),
         (("uvicorn a:app",), "is a command of uvicorn, whose options lab does not know"),
-        (("granian 'a",), "this is no command: No closing quotation"),
+        (("granian 'a",), "this is not a command: No closing quotation"),
         (("uwsgi.yaml",), "lab changes only inis"),
     ],
 )

@@ -220,7 +220,7 @@ def _located(name: str) -> Source:
         close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)
         files = [f"./{name}{end}" for end in (".ini", ".toml") if Path(name + end).is_file()]
         hint = f"did you mean {(files + close)[0]}? " if files or close else ""
-        problem = f"there is no such profile; {hint}`lab list` shows all"
+        problem = f"the profile does not exist; {hint}`lab list` shows all"
         raise ProfileError(name, problem) from None
     if source.command:
         return source

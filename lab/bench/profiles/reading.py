@@ -133,7 +133,7 @@ def read_ini(path: Path, runtime: Runtime = OURS, section: str = "") -> Reading:
     if config.circle is not None:
         raise refused(next(RULES[CIRCLE].flaws(config)), runtime)
     for _, include in config.missing:
-        problem = "there is no such file, so uWSGI does not start; give a copy without the line"
+        problem = "the file does not exist, so uWSGI does not start; give a copy without the line"
         if not include.value.startswith("/"):
             problem += ", or the folder that uWSGI is started in: --cwd PATH"
         raise ProfileError(include.spot.file, f"{include.written}: {problem}", include.spot.line)

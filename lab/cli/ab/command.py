@@ -147,16 +147,14 @@ def ab_command(
     **given: Any,
 ) -> int:
     """
-    Serve OLD and NEW in one run, block by block, and say whether NEW is slower.
+    Compare two versions of an application: is NEW slower than OLD?
 
-    OLD and NEW are git revisions of the repository here, or folders (./main where a revision is
-    called main). Revisions are checked out into temporary folders; your own files stay as they
-    are. The old version runs twice in every
-    block, which shows the machine's noise. The run ends when each limit of --fail-if is crossed or
+    OLD and NEW are git revisions of the repository in this folder, or folders (./main for a folder
+    with the name of a revision). Revisions are checked out into temporary folders. OLD runs twice
+    in each block, to measure the noise. The run ends when each limit of --fail-if is crossed or
     excluded; without a limit, when --metric is decided.
 
-    Exit status: 0 no limit crossed; 99 crossed; 3 this machine could not tell, or a second run
-    did not agree; 1 a version does not run.
+    Exit status: 0 no limit crossed; 99 regression; 3 inconclusive; 1 a version does not run.
     """
     if given["app"] is None and given["config"] in profiles.find():
         raise UsageError(

@@ -219,7 +219,7 @@ def _checked_out(
 def _unknown(given: str, repository: checkout.Repository | None) -> str:
     given = in_a_line(given)
     if repository is None:
-        return f"{given}: there is no such folder, and no git repository here"
+        return f"{given}: the folder does not exist, and no git repository here"
     text = f"{given}: it is neither a folder nor a revision of {repository}"
     if checkout.is_shallow(repository):
         return (

@@ -51,7 +51,7 @@ def _version(
     default="",
     show_default=False,
     callback=_codes,
-    help="Only these rules.",
+    help="Check only these rules.",
 )
 @click.option(
     "--ignore",
@@ -59,46 +59,44 @@ def _version(
     default="",
     show_default=False,
     callback=_codes,
-    help="Not these rules. Codes or their beginnings, as in UW2,GU001.",
+    help="Ignore these rules: codes or their beginnings, as in UW2,GU001.",
 )
-@click.option("--all", "remarks", is_flag=True, help="Remarks, too. --select shows those it names.")
-@click.option("--fix", is_flag=True, help="Write what is safe to write.")
-@click.option("--unsafe-fixes", is_flag=True, help="Write what changes behaviour, too.")
+@click.option("--all", "remarks", is_flag=True, help="Also print remarks.")
+@click.option("--fix", is_flag=True, help="Apply safe fixes.")
+@click.option("--unsafe-fixes", is_flag=True, help="Also apply fixes that change behaviour.")
 @click.option("--diff", is_flag=True, help="Print the fixes instead of writing them.")
-@click.option("--format", type=click.Choice(list(FORMATS)), default="text", help="Form of it.")
-@click.option("--connections", type=COUNT, default=64, help="Clients that you expect at once.")
-@click.option("--db-connections", type=COUNT, help="What your database allows.")
+@click.option("--format", type=click.Choice(list(FORMATS)), default="text", help="Output format.")
+@click.option("--connections", type=COUNT, default=64, help="Concurrent clients that you expect.")
+@click.option("--db-connections", type=COUNT, help="Connections that your database allows.")
 @CONTAINER
 @click.option(
     "--trusted",
     is_flag=True,
-    help="The files are yours: read what they name outside of this folder, and the environment.",
+    help="Trust the files: read what they include outside this folder, and the environment.",
 )
 @click.option(
     "--uwsgi",
     metavar="PATH",
-    help="Judge by this build, on this machine.  [default: 2.0.31, and nothing is started]",
+    help="Check against this uWSGI program.  [default: uWSGI 2.0.31; nothing is started]",
 )
 @click.option(
     "--target-python",
     metavar="X.Y",
     callback=_version,
-    help="Python that uWSGI runs.  [default: what home, plugins or --uwsgi say]",
+    help="Python version of uWSGI.  [default: from home, plugins or --uwsgi]",
 )
-@click.option("--explain", metavar="CODE", help="Print a rule's page.")
+@click.option("--explain", metavar="CODE", help="Print the page of a rule.")
 @click.option("--exit-zero", is_flag=True, help="Always exit with 0.")
 def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -> int:
     """
-    Read configurations, and say what is wrong with them. Serves nothing.
+    Find mistakes in configurations of uWSGI, gunicorn and granian. Starts nothing.
 
-    A FILE is one of uWSGI (.ini, or of another name with [uwsgi] in it; .yaml, .json, .xml) or
-    gunicorn (.conf.py), or granian's command in quotes; - reads that command from standard input.
-    Commands of granian and gunicorn are also read in a Procfile (Procfile:web), and not fixed.
-    In a folder those are read that are called as such files are.
-    Of each file the worst comes first, and each rule once, with the other lines that it is in.
+    FILE is a uWSGI configuration (.ini, .yaml, .json, .xml, or any file with a line [uwsgi]), a
+    gunicorn.conf.py, a granian command in quotes, or a command in a Procfile (Procfile:web), which
+    --fix does not change. - reads a command from standard input. In a folder, files are found by
+    their names.
 
-    Exit status: 0 nothing found, or only remarks; 1 errors, dangers, options without effect;
-    2 a file cannot be read or written.
+    Exit status: 0 no finding, or only remarks; 1 findings; 2 a file cannot be read or written.
     """
     if explain is not None:
         say(explained(lint.rule_of(explain)), end="")
@@ -148,14 +146,14 @@ def _searched(names: tuple[str, ...]) -> list[str]:
         elif inside := [*find(Path(name))]:
             found += inside
         else:
-            raise UsageError(f"{name} has no configuration of uWSGI or gunicorn: name the file")
+            raise UsageError(f"{name} has no configuration of uWSGI or gunicorn: give the file")
     return found
 
 
 def _check(files: tuple[str, ...], given: Mapping[str, Any]) -> None:
     """Refuse what cannot be meant."""
     if not files:
-        raise UsageError("which FILE? as in `lab lint uwsgi.ini`, or `lab lint .`")
+        raise UsageError("give a file or a folder: `lab lint uwsgi.ini`, or `lab lint .`")
     if given["diff"] and given["format"] != "text":
         raise UsageError("--diff prints a diff and no findings: leave out --diff or --format")
 
@@ -191,7 +189,5 @@ def _show_diff(linted: lint.LintResult) -> None:
         for file, before in linted.before.items()
     )
     if visible_lines(patch) != patch or in_a_line(names) != names:
-        say(
-            "# No patch: what would act on its reader is spelt, as in \\x1b. --fix writes the file."
-        )
+        say("# No patch: control characters are escaped, as in \\x1b. --fix writes the file.")
     say(patch, end="")

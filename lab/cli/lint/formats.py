@@ -128,7 +128,7 @@ def summary(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()
     """Return how many there are, of which severity, what can be fixed, and what is not shown."""
     rest = len(once(left_out))
     whole = all(result.flaw.code != UNREAD for result in (*located, *left_out))
-    where = "" if whole else ", as far as it is known here"
+    where = "" if whole else ", as far as lab can know here"
     more = f" {rest} remark{'s' * (rest > 1)} with --all." if rest else ""
     if not located:
         return f"Found nothing{where}.{more}"

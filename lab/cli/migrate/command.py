@@ -35,43 +35,43 @@ MEASURED = (
 @click.command("migrate")
 @click.argument("configuration", metavar="CONFIG", type=NAME)
 @click.option(
-    "--to", required=True, type=click.Choice(list(TRANSLATABLE)), help="The other server."
+    "--to", required=True, type=click.Choice(list(TRANSLATABLE)), help="Server to translate to."
 )
 @click.option(
     "--env",
     multiple=True,
     metavar="NAME[=VALUE]",
-    help="Environment variable that CONFIG names, without =VALUE the caller's own; may be "
+    help="Environment variable that CONFIG uses; without =VALUE, the value in your shell; may be "
     "repeated.  [default: it stays a variable]",
 )
 @click.option(
     "--output",
     type=OUTPUT,
     metavar="FILE",
-    help="Write the new configuration to FILE, which must not be there yet.",
+    help="Write the new configuration to FILE, which must not exist.",
 )
 @click.option(
-    "--format", "form", type=click.Choice(list(FORMS)), default="text", help="Form of it."
+    "--format", "form", type=click.Choice(list(FORMS)), default="text", help="Output format."
 )
 @click.option(
     "--trusted",
     is_flag=True,
-    help="CONFIG is yours: read what it names outside of this folder.",
+    help="Trust CONFIG: read what it includes outside this folder.",
 )
 @click.option(
     "--measure",
     is_flag=True,
-    help="Start both and put them to the test: by a run, by faults, and by single requests.",
+    help="Start both servers and compare them by a run, faults and single requests.",
 )
 @click.option(
     "--slow-path",
     metavar="/PATH",
-    help="A path whose reply takes long: is it ended, and when?",
+    help="Path of a slow reply: checks whether and when the request is ended.",
 )
 @click.option(
     "--quick-path",
     metavar="/PATH",
-    help="A path whose reply takes no time: 500 clients ask for it at once.  [default: --path]",
+    help="Path of a fast reply, for 500 clients at once.  [default: --path]",
 )
 @each_of(
     *MEASURED,
@@ -95,18 +95,18 @@ def migrate_command(
     **given: Any,
 ) -> int:
     """
-    Print CONFIG as a configuration of another server, and what that changes.
+    Translate CONFIG for another server, and list what changes.
 
     CONFIG is a uWSGI ini (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a command in quotes
-    ('granian --workers 4 mysite.wsgi:application') or in a Procfile (Procfile:web). Each line says
-    what it was. Four lists follow: options that are the same, that behave differently and that have
-    no equivalent, with what to do instead, and differences that are not visible in the
-    configuration. `lab` starts nothing and runs nothing of CONFIG, but with --measure: then both
-    serve your application as `lab run` has it, and a table says what differs. The options below
-    --quick-path are those of `lab run`.
+    ('granian --workers 4 mysite.wsgi:application') or in a Procfile (Procfile:web). `lab` prints
+    the new configuration and four lists: options that are the same, that behave differently, that
+    have no equivalent, and differences that are not visible in the configuration.
 
-    Exit status: 0 every option has an equivalent; 4 one has none, or something differs;
-    3 --measure could not tell it on this machine; 2 CONFIG cannot be read.
+    `lab` runs nothing of CONFIG, unless you give --measure: then it starts both servers with your
+    application and compares them. The options below --quick-path are those of `lab run`.
+
+    Exit status: 0 every option has an equivalent; 4 one has none, or something differs; 3 --measure
+    is inconclusive; 2 CONFIG cannot be read.
     """
     name, environ = output.name if output else "", dict(map(_variable, env))
     paths = {"--slow-path": slow_path, "--quick-path": quick_path}

@@ -42,14 +42,14 @@ FACTS = {"processes": "processes under load", "threads": "threads of all process
 FAULTS = {
     CONTROL: "nothing done to it, under load",
     "kill": f"a worker killed under load, {KILLS} times",
-    "drain": "told to stop under load, by its own signal",
+    "drain": "stopped under load, by its stop signal",
     "reload": "SIGHUP under load",
     "slow-clients": f"{SLOW} slow clients beside the load",
     "accept-queue": "{queue} connections at once, each for {quick}",
 }
 """Fault of `lab stress` -> the question that it answers."""
 
-UNWATCHED = "imports and requests in your code at once are not counted: it is an ASGI application"
+UNWATCHED = "imports and concurrent requests in your code are not counted for an ASGI application"
 
 QUEUE = 500
 """Connections at once: five times uWSGI's default accept queue."""
@@ -89,7 +89,7 @@ def tried(trying: TrialSettings) -> SideBySide:
         LabError: The narrow one that says why one of them could not be tried.
     """
     if not trying.served:
-        problem = "does not say what it serves: --app MODULE:CALLABLE"
+        problem = "names no application: --app MODULE:CALLABLE"
         raise UsageError(f"{in_a_line(trying.configuration)} {problem}")
     with temporary.folder() as folder:
         new = startable(trying.found, trying.configuration, trying.asked, folder)
@@ -212,7 +212,7 @@ def _felt(outcome: FaultOutcome) -> tuple[Meaning, bool] | None:
 
 def _of_questions(before: dict[str, Sighting], after: dict[str, Sighting]) -> Iterator[Contrast]:
     """Yield the answers to each question that one of them was asked."""
-    nothing = Sighting("could not be seen")
+    nothing = Sighting("not observed")
     for question in QUESTIONS:
         if question in before or question in after:
             sides = before.get(question, nothing), after.get(question, nothing)

@@ -64,7 +64,9 @@ def _check_alone(text: str) -> None:
         problem = f"holds {sign!r}, which is not understood: give the line that starts it alone"
         raise ProfileError(text, problem)
     if [word.value for word in words_of(line, STDIN)] != values:
-        raise ProfileError(text, "cannot be taken apart into words: give the start line alone")
+        raise ProfileError(
+            text, "cannot be split into words: give only the line that starts the server"
+        )
 
 
 def _in_a_line(text: str) -> str:

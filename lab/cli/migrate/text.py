@@ -39,7 +39,7 @@ def _facts(migration: Migration) -> Iterator[tuple[str, str]]:
     if migration.at_once:
         yield "At once", f"{migration.at_once} requests, before and after"
     if migration.translation.service.addresses:
-        yield "Address", "that of the old server: give it another one while both run"
+        yield "Address", "the same as the old server's: change it while both run"
     for each in migration.open:
         yield "Open", f"{each}: decided here as if no variable were set. Give --env NAME=VALUE"
 

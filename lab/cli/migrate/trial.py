@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lab.cli.migrate.migration import DIFFERS, Migration
 from lab.model.document import Block, table
 
-HEAD = "Put to the test, beside each other"
+HEAD = "Both servers, compared"
 """What stands above the table of a measurement."""
 
 

@@ -17,15 +17,14 @@ from lab.cli.options.table import Job
 @FULL
 def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
     """
-    Compare PROFILEs (default: the ladder and two reference lines) and write a run's folder.
+    Compare PROFILEs under load (default: the ladder and two reference lines).
 
-    A PROFILE is a name that `lab list` prints, or a configuration of your own: a uWSGI ini
-    (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a whole command, in quotes ('granian
-    --interface wsgi mysite.wsgi:app') or in a Procfile (Procfile:web). Yours is not changed: a
-    private copy listens where the lab asks, and leaves out what would reach beyond it; `lab show
-    PROFILE` prints that copy.
+    A PROFILE is a name that `lab list` prints, or your own configuration: a uWSGI ini (uwsgi.ini,
+    uwsgi.ini:section), a gunicorn.conf.py, or a command, in quotes ('granian --interface wsgi
+    mysite.wsgi:app') or in a Procfile (Procfile:web). `lab` starts a private copy of yours, without
+    options that act outside of the trial; `lab show PROFILE` prints that copy.
 
-    The first one is the reference: it runs twice in every block, as the check on the machine.
+    The first PROFILE is the reference. It runs twice in each block, to measure the noise.
     """
     check_names(names)
     from lab.cli.run.comparison import compare  # noqa: PLC0415 - see above

@@ -74,11 +74,11 @@ def stress_command(
     **given: Any,
 ) -> int:
     """
-    Plant faults in PROFILEs under a steady load, and count what clients feel.
+    Cause faults in PROFILEs under a steady load, and count lost, late and wrong replies.
 
-    Default: production tuned baseline. Each fault gets a fresh server of its own, for some ten
-    seconds. Exit status 3: requests were lost, late or answered wrongly without any fault, so
-    what a fault did cannot be told; such a profile's other faults are left out.
+    Default: production tuned baseline. Each fault has a new server and takes about ten seconds.
+    Exit status 3: requests were lost, late or wrong without any fault, so the effect of faults is
+    unknown; the other faults of that profile are left out.
     """
     names = names or PROFILES
     for name in require:

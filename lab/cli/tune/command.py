@@ -30,31 +30,31 @@ from lab.report.edge import say, say_form
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Say what is missing for safety and what would be tried; start nothing.",
+    help="Print what is missing for safety and what would be tried; start nothing.",
 )
 @click.option(
     "--output",
     type=OUTPUT,
     metavar="FILE",
-    help="Write the result to FILE, which must not be there yet.  [default: CONFIG with .tuned "
+    help="Write the result to FILE, which must not exist.  [default: CONFIG with .tuned "
     "before its ending; with --dry-run none]",
 )
 @click.option(
-    "--format", "form", type=click.Choice(list(FORMS)), default="text", help="Form of it."
+    "--format", "form", type=click.Choice(list(FORMS)), default="text", help="Output format."
 )
 @CONTAINER
 @click.option(
     "--trusted",
     is_flag=True,
-    help="CONFIG is yours: read what it names outside of this folder, and with "
-    "--dry-run the environment; without --dry-run it always does.",
+    help="Trust CONFIG: read what it includes outside this folder, and with --dry-run "
+    "the environment. Always on without --dry-run.",
 )
 @click.option(
     "--server",
     "servers",
     multiple=True,
     type=click.Choice(list(TRANSLATABLE)),
-    help="Try the same meanings on this server as well, as `lab migrate` has it; may be repeated.",
+    help="Also try CONFIG translated for this server; may be repeated.",
 )
 @measuring
 def tune_command(
@@ -68,21 +68,19 @@ def tune_command(
     **given: Any,
 ) -> int:
     """
-    Look for better settings of CONFIG for your application on this machine, and prove them.
+    Search better settings of CONFIG for your application on this machine, and prove them.
 
     CONFIG is a uWSGI ini (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a command of
-    granian or gunicorn, in quotes or in a Procfile (Procfile:web). Changes race beside it, one
-    setting at a time. The best together are then compared with CONFIG in fresh trials, and only
-    what these show is claimed. CONFIG stays as it is; the result is a copy with few lines changed,
-    each with its reason. Limits of time and size, the replacement of workers, and security are not
-    touched.
+    granian or gunicorn, in quotes or in a Procfile (Procfile:web). `lab` tries one change, then
+    compares the best combination with CONFIG in new trials, and reports only what these show. It
+    writes a copy with the changed lines and their reasons; CONFIG stays unchanged. It does not
+    change timeouts, size limits, worker replacement or security.
 
-    With --dry-run it prints the lines that CONFIG lacks so that no request is lost, each with its
-    reason, and starts nothing.
+    --dry-run starts nothing and prints the lines that CONFIG lacks to lose no request, with their
+    reasons.
 
-    Exit status: 0 better settings, proven and written, or with --dry-run nothing is missing; 4
-    yours are as good as can be told, or with --dry-run lines are missing; 3 this machine could not
-    tell; 2 CONFIG cannot be read.
+    Exit status: 0 better settings, proven and written (--dry-run: nothing is missing); 4 no
+    measurable improvement (--dry-run: lines are missing); 3 inconclusive; 2 CONFIG cannot be read.
     """
     configuration, given["cwd"] = _as_command(configuration, given["cwd"])
     own: dict[str, Any] = {name: given.pop(name) for name in _OWN}

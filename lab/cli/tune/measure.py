@@ -353,15 +353,15 @@ class Measurer:
         """Refuse limits of which trials of the user's own configuration tell nothing."""
         if self.goal.keeps_rate and is_behind(observations):
             raise UsageError(
-                f"{in_a_line(self.ground.name)} does not keep the rate here, so the CPU that it "
-                "needs for a request says little: a smaller --rate, or none"
+                f"{in_a_line(self.ground.name)} does not keep the rate here, so its CPU per "
+                "request says little: use a smaller --rate, or none"
             )
         if self.goal.p99 is not None and not any(
             "p99" in observation.metrics for observation in observations
         ):
             raise UsageError(
-                f"--p99: a window of {self.prepared.plan.window:g} s has too few replies to tell "
-                "it: a longer --window"
+                f"--p99: a window of {self.prepared.plan.window:g} s has too few replies for it: "
+                "use a longer --window"
             )
 
     def _check_time(self) -> None:
@@ -403,7 +403,7 @@ def _why_not(observations: Sequence[Observation]) -> str:
     failed = [
         observation.trial.failure for observation in observations if observation.trial.failure
     ]
-    return f"no trial of it counts: {(failed or reasons or ['nothing was measured'])[0]}"
+    return f"it has no valid trial: {(failed or reasons or ['nothing was measured'])[0]}"
 
 
 def state_of(folder: Path) -> TuneState:

@@ -52,7 +52,7 @@ def draw(tuned: TuneResult) -> Picture | None:
         axes.tick_params(axis="x", labelbottom=bottom == BELOW)
         bottom += ROW * len(of) + ABOVE
     canvas.axes[0].set_xlabel("times the champion's, ± one standard error")
-    title = f"What the races saw of {tuned.title}; none of it is claimed"
+    title = f"Results of the search, by {tuned.title}; not the proof"
     head(canvas, title, entries)
     return Picture(title, _describe(attempts, tuned), canvas)
 

@@ -16,9 +16,7 @@ from lab.model.wording import counted
 from lab.report import plain
 from lab.report.markdown import escaped, render_table
 
-UNCLAIMED = (
-    "What the races saw of each change. None of it is claimed: the proof has trials of its own."
-)
+UNCLAIMED = "Results of the search. They are not the proof: the proof has its own trials."
 
 
 def as_text(tuned: TuneResult) -> str:
@@ -40,7 +38,7 @@ def _facts(tuned: TuneResult) -> Iterator[tuple[str, str]]:
     if tuned.is_dear:
         yield "Cheaper", "--threads-safe, if it may run in threads: they share their memory"
     if tuned.written:
-        yield "Written", f"{tuned.written}; yours is as it was"
+        yield "Written", f"{tuned.written}; yours is unchanged"
         if tuned.note:
             yield "Note", tuned.note
         if tuned.other is not None:
@@ -50,7 +48,7 @@ def _facts(tuned: TuneResult) -> Iterator[tuple[str, str]]:
         if tuned.found.not_minimal:
             yield "Not shorter", tuned.found.not_minimal
         yield "Prove it", tuned.again
-        yield "", "on another machine, or with another load: it holds for these"
+        yield "", "on another machine, or with another load: the result holds for these only"
     for why, what in _reasons(tuned).items():
         yield "Not tried", f"{'; '.join(what)}: {why}"
     yield "All of it", f"{tuned.folder}/effects.md"
@@ -125,7 +123,7 @@ def _outcome(attempt: Attempt, tuned: TuneResult) -> str:
         return "taken"
     if attempt.gain.wins:
         return ""
-    return "not better" if attempt.group == BACK else "no gain that is worth a line"
+    return "not better" if attempt.group == BACK else "no gain worth a line"
 
 
 def effects(tuned: TuneResult, picture: str = "") -> str:

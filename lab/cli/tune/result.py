@@ -24,8 +24,8 @@ BETTER, AS_GOOD, UNTOLD = 0, 4, 3
 """Exit statuses: proven, as good as can be told, too noisy to tell."""
 
 ONE_CORE = (
-    "the server has one core here, which says nothing of how many are best on more; --only workers "
-    "tries them for one"
+    "the server has one core here, so the best number for several cores is unknown; --only "
+    "workers tries it for one core"
 )
 """Why numbers of workers are left as they are."""
 
@@ -200,7 +200,7 @@ class TuneResult:
         elif taken is None or taken.ratio is None:
             yield was
         else:
-            shown = "" if taken.verdict is Verdict.WORSE else ", not shown to matter"
+            shown = "" if taken.verdict is Verdict.WORSE else ", no proven effect"
             yield f"{was}; taken back: {ratio(taken.ratio)}{shown}"
 
     @property
@@ -243,11 +243,11 @@ class TuneResult:
         tried = {str(attempt.values) for attempt in self.found.attempts if attempt.group != BACK}
         tries = counted(len(tried), "change")
         if proven is None and not self.found.attempts:
-            return f"{name} is as good as can be told: there is nothing to try"
+            return f"{name} cannot be improved here: there is nothing to try"
         if proven is None and self.status == UNTOLD:
-            return f"this machine could not tell: none of {tries} could be compared with {name}"
+            return f"inconclusive: none of {tries} could be compared with {name}"
         if proven is None:
-            return f"{name} stays as it is: none of {tries} could be compared with it"
+            return f"{name} stays unchanged: none of {tries} could be compared with it"
         comparison, of = proven.comparison, _blocks(proven.comparison)
         gain = f"{bounded(comparison)} {self.title}"
         if proven.better:
@@ -255,24 +255,24 @@ class TuneResult:
         if proven.broken:
             return f"{self.told(proven.values)}: {gain} of {name}, but {proven.broken}"
         if self.status == UNTOLD:
-            return f"this machine could not tell: the best of {tries} came out at {gain} in {of}"
+            return f"inconclusive: the best of {tries} measured {gain} in {of}"
         return (
-            f"{name} is as good as can be told: the best of {tries}, {self.told(proven.values)}, "
-            f"came out at {gain} in {of}. {self._power(proven)}"
+            f"no measurable improvement of {name}: the best of {tries}, "
+            f"{self.told(proven.values)}, measured {gain} in {of}. {self._power(proven)}"
         )
 
     def _power(self, proven: Proven) -> str:
         """Return which gain would have been seen."""
         if proven.comparison.detectable is None:
-            return "How small a gain would have been seen is not known"
+            return "The smallest detectable gain is unknown"
         floor, ratio = proven.summary.floors[self.metric], proven.comparison.ratio
         least = math.ceil((proven.comparison.detectable * (1 + floor) - 1) * 100)
-        seen = f"A true gain of {least} % would have been seen 4 times out of 5"
+        seen = f"A true gain of {least} % would be detected 4 times out of 5"
         if ratio is None or proven.comparison.may_be is not None:
             return seen
         higher = METRICS[self.metric].better is Better.HIGHER
         most = math.ceil(((ratio.high if higher else 1 / ratio.low) - 1) * 100)
-        return f"It gains {most} % at the most. {seen}" if most > 0 else f"It gains nothing. {seen}"
+        return f"It gains {most} % at most. {seen}" if most > 0 else f"It gains nothing. {seen}"
 
     def beside(self) -> Iterator[str]:
         """Yield what else the proof has seen: each metric, before and after."""
@@ -287,7 +287,7 @@ class TuneResult:
             )
             metric, values = METRICS[name], [row.values.get(name) for row in (before, after)]
             if values == [None, None]:
-                yield f"{metric.title}: not known (too few replies, or withheld)"
+                yield f"{metric.title}: unknown (too few replies, or withheld)"
                 continue
             shown = " -> ".join(quantity(name, value) for value in values)
             unit = f" {metric.unit}" * (metric.unit not in {"", "1/s"})
@@ -315,7 +315,7 @@ def _said(ground: Ground, values: Values) -> Iterator[str]:
 
 def _blocks(comparison: Comparison) -> str:
     number = comparison.ratio.n if comparison.ratio else 0
-    return f"{counted(number, 'block')} of fresh trials"
+    return f"{counted(number, 'block')} of new trials"
 
 
 def _option(step: Step) -> str:

@@ -91,17 +91,17 @@ class Search:
         """Return a winner without what is not shown to matter, if it is proven; and why not."""
         winner = proven.values
         if len(winner) > 1 and not taken_back:
-            return proven, "no time was left to take each change back"
+            return proven, "no time was left to test each change by itself"
         matters = {key: value for key, value in winner.items() if _matters(taken_back.get(key))}
         if matters == winner:
             return proven, ""
         if not matters:
-            return proven, "no change is shown to matter by itself"
+            return proven, "no single change has a proven effect"
         self.told("minimal")
         again = self._proven(matters, "minimal")
         if again.better:
             return again, ""
-        return proven, "without the lines that are not shown to matter it was not proven again"
+        return proven, "without the lines that have no proven effect, it was not proven again"
 
     def _proven(self, winner: Values, step: str) -> Proven:
         summary, comparison = self.measurer.prove(winner, step)

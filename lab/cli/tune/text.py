@@ -13,7 +13,7 @@ from lab.model.document import Block, Diff, table
 from lab.model.wording import counted, in_a_line
 from lab.report import plain
 
-UNMEASURED = "Nothing was started, and nothing measured."
+UNMEASURED = "Nothing was started or measured."
 
 
 def as_text(missing_settings: MissingSettings) -> str:
@@ -27,7 +27,7 @@ def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
     yield f"{_answer(missing_settings)} {UNMEASURED}"
     if is_command(before):
         if missing_settings.lacks:
-            yield from ("In the place of your command:", after.texts[after.file])
+            yield from ("Instead of your command:", after.texts[after.file])
     else:
         if missing_settings.block:
             yield f"Paste at the end of {_end(before)}:"
@@ -41,7 +41,7 @@ def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
             )
             yield Diff("", (*gone, *come))
     if missing_settings.by_hand:
-        yield "By hand, for it stands elsewhere:"
+        yield "To edit by hand, in other files:"
         yield "\n".join(
             f"  {flaw.code}  {flaw.reason}\n         {why}"
             for flaw, why in missing_settings.by_hand
@@ -68,9 +68,9 @@ def _answer(missing_settings: MissingSettings) -> str:
     if more:
         parts.append(f"{counted(more, noun)} {'is' if more == 1 else 'are'} missing for safety")
     if other:
-        parts.append(f"{counted(other, noun)} of yours should change")
+        parts.append(f"{counted(other, noun)} of yours should be changed")
     if missing_settings.by_hand:
-        parts.append(f"{counted(len(missing_settings.by_hand), 'line')} must be written by hand")
+        parts.append(f"{counted(len(missing_settings.by_hand), 'line')} must be edited by hand")
     return f"{name}: {', and '.join(parts)}."
 
 
@@ -80,11 +80,11 @@ def _closing(missing_settings: MissingSettings) -> Iterator[tuple[str, str]]:
         code = missing_settings.lacks[0].code
         yield "Why, in full", f"lab lint --explain {code}, or {missing_settings.lacks[0].page}"
         if is_file:
-            yield "The way back", "your file, which stays as it is: --output FILE writes another"
+            yield "The way back", "your file is unchanged; --output FILE writes a new one"
     if missing_settings.left:
         codes = ", ".join(sorted({flaw.code for flaw in missing_settings.left}))
         name = f": lab lint {_quoted(missing_settings.before)}" if is_file else ""
-        yield "Besides", f"{codes}, for which no line is known{name}"
+        yield "Besides", f"{codes}, for which lab has no line{name}"
 
 
 def _quoted(config: Config) -> str:

@@ -223,14 +223,14 @@ def _output(tuning: TuneJob, ground: Ground) -> Path:
 def _check_new(*paths: Path) -> None:
     for path in paths:
         if path.exists():
-            raise UsageError(f"{path} is there already: --output FILE writes another one")
+            raise UsageError(f"{path} exists: --output FILE writes another file")
 
 
 def _options(tuning: TuneJob, job: Job) -> Measurement:
     options = understand(job).options
     load = options.load
     if tuning.busy is not None and job.connections is not None:
-        raise UsageError("--busy and --connections both say how many requests come at once")
+        raise UsageError("--busy and --connections both set the requests in flight")
     if tuning.busy is not None:
         load = replace(load, connections=tuning.busy)
     folder = tuning.resume or options.results / f"tune-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -263,15 +263,15 @@ def _state(tuning: TuneJob, ground: Ground, options: Measurement) -> TuneState:
         return TuneState(TuneState.FORMAT, digest, said, seed)
     if not (tuning.resume / STATE).is_file():
         raise UsageError(
-            f"--resume {tuning.resume}: it is no folder of lab tune, as it has no {STATE}; name "
-            "one such as results/tune-20261127-101500"
+            f"--resume {tuning.resume}: not a folder of lab tune, as it has no {STATE}; give one "
+            "such as results/tune-20261127-101500"
         )
     state = state_of(tuning.resume)
     if state.configuration != digest:
         name = in_a_line(tuning.configuration)
-        raise UsageError(f"--resume {tuning.resume}: {name} is not what it was then")
+        raise UsageError(f"--resume {tuning.resume}: {name} has changed since then")
     if other := sorted(name for name in said if state.asked.get(name) != said[name]):
-        raise UsageError(f"--resume {tuning.resume}: it was asked with another {', '.join(other)}")
+        raise UsageError(f"--resume {tuning.resume}: it had another {', '.join(other)}")
     return state
 
 
@@ -321,9 +321,9 @@ def _allowed(tuning: TuneJob, grounds: Mapping[str, Ground], values: Values) -> 
         places = ground.places(values)
         if places is None or places > most:
             tuning.left_out[said] = (
-                f"more requests at once than --db-connections {most}"
+                f"more concurrent requests than --db-connections {most}"
                 if places
-                else "it is not known how many requests run at once, as --db-connections asks"
+                else "the number of concurrent requests, which --db-connections limits, is unknown"
                 + ": write numbers of workers and threads" * ground.service.is_wsgi
             )
             return False
@@ -340,16 +340,17 @@ def _tell(tuning: TuneJob, measurer: Measurer, step: str) -> None:
     """Say on standard error what comes next."""
     if step == "look":
         say(
-            f"looking: {in_a_line(tuning.configuration)}, in {measurer.minutes:g} minutes", err=True
+            f"searching: {in_a_line(tuning.configuration)}, for {measurer.minutes:g} minutes",
+            err=True,
         )
     elif step == "race":
         best = max(measurer.attempts, key=lambda each: each.gain.mean)
         tried = counted(len(measurer.attempts), "change")
-        say(f"{tried} tried; the best looked like {best.gain.ratio:.3g}x", err=True)
+        say(f"{tried} tried; the best measured {best.gain.ratio:.3g}x", err=True)
     elif step in {"proof", "minimal"}:
-        say("proof: fresh trials of it beside yours", err=True)
+        say("proof: new trials of it and of yours", err=True)
     else:
-        say("taken back: each change by itself", err=True)
+        say("ablation: each change taken back by itself", err=True)
 
 
 def _write(tune_result: TuneResult, folder: Path, output: Path, named: Path | None) -> TuneResult:
@@ -393,7 +394,7 @@ def _with_file(
     note = ""
     if not (other or tune_result.is_command or _is_the_same(config, after, output)):
         there = f"in the place of {config.file.name}"
-        note = f"it means what was proved only {there}, whose name or folder it uses"
+        note = f"what was proved holds only {there}, whose name or folder it uses"
     return replace(tune_result, written=str(output), diff=diff(before, after, names), note=note)
 
 
