@@ -28,7 +28,7 @@ def test_a_step_is_quoted(stored):
     """With its run and both figures."""
     (line,) = effects("b", "a")
     assert line.startswith("- `/9000` ([")
-    assert "/report.md)): requests/s " in line
+    assert "runs/README.md#" in line
     assert ", CPU per request " in line
 
 

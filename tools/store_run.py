@@ -27,7 +27,7 @@ from lab.analysis.sweep import conclude_run
 from lab.bench.store.folder import read_run, write_text
 from lab.errors import ResultsError
 from lab.model.measurement import Run
-from lab.report import markdown, summary_json
+from lab.report import summary_json
 
 RUNS = Path(__file__).resolve().parent.parent / "docs" / "runs"
 
@@ -67,7 +67,6 @@ def store(folder: Path, name: str) -> Path:
             raise ResultsError(folder, "was not copied whole")
         found = conclude_run(summaries(stored))
         write_text(draft / "summary.json", summary_json.render(found))
-        write_text(draft / "report.md", markdown.render(found))
         if target.exists():
             shutil.rmtree(old, ignore_errors=True)
             target.rename(old)

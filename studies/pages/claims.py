@@ -134,7 +134,7 @@ def _decided(verdict: ClaimVerdict, figures: str, note: str) -> str:
 def _evidence(verdict: ClaimVerdict, load: str) -> str:
     """Return a link to the run or the test, from a page in a folder of docs."""
     if verdict.run is not None:
-        return f"[{verdict.run}](../runs/{verdict.run}/report.md): {load}"
+        return f"[{verdict.run}](../runs/README.md#{verdict.run}): {load}"
     path = str(verdict.claim.test).partition("::")[0]
     return f"[a test](../../{path})"
 

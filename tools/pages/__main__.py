@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from lab.errors import LabError
-from tools.pages import commands, directives, house, lint, profiles, schema
+from tools.pages import commands, directives, house, index_of_runs, lint, profiles, schema
 
 try:
-    for part in (schema, profiles, commands, lint, house, directives):
+    for part in (schema, index_of_runs, profiles, commands, lint, house, directives):
         for path in part.refresh():
             print(path)
 except LabError as problem:

@@ -92,9 +92,7 @@ def _prose(said: str) -> str:
 def _evidence(said: str) -> str:
     """Return where something was seen, as a link where that is on a page of this project."""
     if said.startswith("docs/"):
-        path = DOCS.parent / said
-        page = path / "report.md" if path.is_dir() else path
-        target = page.relative_to(DOCS).as_posix() if page.exists() else said[5:]
+        target = said.removeprefix("docs/").replace("runs/", "runs/README.md#")
         return f"[{said[5:]}](../{target})"
     if said.startswith("profiles/"):
         return f"[{said}](../../{said})"

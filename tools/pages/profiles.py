@@ -166,7 +166,7 @@ def _effects(profile: Profile) -> list[str]:
     lines = []
     for run, step in _measured(profile):
         name = run.run.name
-        where = f"{_asked(run.run.plan.workload)} ([{name}](../runs/{name}/report.md))"
+        where = f"{_asked(run.run.plan.workload)} ([{name}](../runs/README.md#{name}))"
         ratios = (f"{METRICS[metric].title} {judged(said)}" for metric, said in step.items())
         lines.append(f"- {where}: {', '.join(ratios)}{mark(run)}")
     return [line.replace("~", "\\~") for line in lines]
