@@ -15,7 +15,7 @@ from lab.bench.servers.runner import ServerRunner
 from lab.bench.store.folder import read_json
 from lab.bench.trials import runner
 from lab.bench.trials.plan import arm_of
-from lab.cli.stress import counting, faults, figure, target, trial
+from lab.cli.stress import counting, faults, target, trial
 from lab.cli.stress import run as stress_run
 from lab.cli.stress.faults import FAULTS
 from lab.cli.stress.overlay import can_be_added, overlay
@@ -29,7 +29,7 @@ from lab.model.profile import PrivateCopy
 from tests.kit import builders as make
 from tests.kit.lab_process import descendants, run, started, until
 from tests.kit.uwsgi_options import confirmed
-from tools.pages.files import DOCS, RUNS
+from tools.pages.files import RUNS
 
 from .conftest import CLEAN
 from .planted import FREE, SHORT, plant, trial_of
@@ -360,12 +360,6 @@ def test_the_whole_command(tmp_path):
     assert (tmp_path / "it.json").stat().st_size < 300_000
     assert "<svg" in (tmp_path / "it.svg").read_text()
     assert re.search(r"^kill +\S", done.stdout, re.MULTILINE)
-
-
-def test_the_stored_figure_is_that_of_the_stored_result():
-    """`python -m tools.pages` draws it again."""
-    stored = read_json(RUNS / "stress.json", StressResult)
-    assert (DOCS / "figures" / "stress.svg").read_text() == figure.svg(stored)
 
 
 def test_the_stored_result_can_be_believed():

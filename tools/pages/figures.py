@@ -1,8 +1,8 @@
 """
 The figures of stored runs.
 
-Such as `ladder: forest`, and `NAME: sweep` of a run at several values; `stress` and `judges`, those
-of stress.json and judges.json; and `lint`, which is of no run: what `lab lint` prints.
+Such as `ladder: forest`, and `NAME: sweep` of a run at several values; `judges`, which is of
+judges.json; and `lint`, which is of no run: what `lab lint` prints.
 """
 
 from __future__ import annotations
@@ -11,15 +11,12 @@ import functools
 
 from lab.analysis.conclude import conclude
 from lab.analysis.sweep import conclude_sweep
-from lab.cli.stress import figure as stress
-from lab.cli.stress.text import banners as stress_banners
 from lab.errors import ResultsError
 from lab.report import markdown, svg
 from lab.report.figures import FIGURES, of_sweep, pictures
 from studies.pages import judges
 from tools.pages import terminal
 from tools.pages.files import RUNS, document, summary, swept
-from tools.pages.proofs import stress_result
 
 WITHOUT_RUN = frozenset({"judges", "lint"})
 """Figures of no run of the lab's, and so of no report that warns."""
@@ -39,8 +36,7 @@ def warnings(figure: str) -> str:
     run = figure.partition(": ")[0]
     if figure in WITHOUT_RUN:
         return ""
-    stressed = figure == "stress"
-    banners = stress_banners(stress_result()) if stressed else document(run).banners
+    banners = document(run).banners
     return "".join(f"\n\n{each}" for each in markdown.warnings(banners).split("\n\n") if each)
 
 
@@ -55,8 +51,6 @@ def image(figure: str, suffix: str) -> bytes:
 
 @functools.cache
 def _picture(figure: str) -> svg.Picture:
-    if figure == "stress":
-        return stress.draw(stress_result())
     if figure == "judges":
         return judges.picture()
     run, _, name = figure.partition(": ")
