@@ -193,11 +193,15 @@ def _check_text(path: Path, text: str, server: Server | None) -> None:
 
 
 def in_container(path: Path) -> bool:
-    """Return whether a Dockerfile, or the name of its folder, says that it is for one."""
-    folders = (path.absolute().parent, Path.cwd())
-    return folders[0].name == "docker" or any(
-        (folder / "Dockerfile").exists() for folder in folders
-    )
+    """
+    Return whether a file is for a container.
+
+    It is in a folder `docker`, or there is a Dockerfile beside it, or in the current folder if that
+    contains the file.
+    """
+    folder, here = path.absolute().parent, Path.cwd()
+    folders = (folder, here) if folder.is_relative_to(here) else (folder,)
+    return folder.name == "docker" or any((place / "Dockerfile").exists() for place in folders)
 
 
 def find(folder: Path) -> Iterator[str]:

@@ -92,7 +92,8 @@ def _prose(said: str) -> str:
 def _evidence(said: str) -> str:
     """Return where something was seen, as a link where that is on a page of this project."""
     if said.startswith("docs/"):
-        target = said.removeprefix("docs/").replace("runs/", "runs/README.md#")
+        path = DOCS.parent / said
+        target = f"runs/README.md#{path.name}" if path.is_dir() else said.removeprefix("docs/")
         return f"[{said[5:]}](../{target})"
     if said.startswith("profiles/"):
         return f"[{said}](../../{said})"

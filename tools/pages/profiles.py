@@ -210,11 +210,18 @@ def _changes(profile: Profile, read: dict[str, Profile]) -> Sequence[str]:
     if profile.against is None:
         return [f"+ {key} = {value}" for key, value in profile.options]
     step = difference(profile, read[profile.against])
-    changes = [f"- {key} = {value}" for key, value in step.removed]
-    changes += [f"+ {key} = {value}" for key, value in step.added]
+    changes = [f"- {_line(key, value)}" for key, value in step.removed]
     for key, before, after in step.changed:
-        changes += [f"- {key} = {before}", f"+ {key} = {after}"]
-    return changes
+        changes += [f"- {_line(key, before)}", f"+ {_line(key, after)}"]
+    return [*changes, *(f"+ {_line(key, value)}" for key, value in step.added)]
+
+
+def _line(key: str, value: str) -> str:
+    """Return an option as an ini has it; `lab.config.difference` has a variable for its own key."""
+    name = key.removeprefix("env ")
+    written = value if name == key else f"{name}={value}"
+    address = written.replace("{host}:{port}", "%(host):%(port)")
+    return f"{key.partition(' ')[0]} = {address}"
 
 
 def without_cpus(profile: Profile) -> Profile:

@@ -43,6 +43,11 @@ def _version(
     return int(match[1]), int(match[2])
 
 
+CONTAINED = (
+    "Checked as for a container, because of a Dockerfile or a folder docker: --no-container."
+)
+
+
 @click.command("lint")
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=NAME)
 @click.option(
@@ -110,7 +115,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
     located_flaws: list[LocatedFlaw] = []
-    failed = changes = False
+    failed = changes = contained = False
     for file_or_command in _searched(files):
         try:
             linted = lint.lint(file_or_command, known, fixes=fixes, **asked)
@@ -125,11 +130,14 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             failed = True
         else:
             located_flaws += [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
+            contained |= linted.config.known.container
     # What several files include is wrong once.
     located_flaws = sorted(dict.fromkeys(located_flaws), key=lambda each: each.order)
     # "Found nothing" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
         _say(located_flaws, given["format"], remarks=given["remarks"] or bool(given["select"]))
+    if contained and given["container"] is None and given["format"] == "text":
+        say(CONTAINED, err=True)
     if given["exit_zero"]:
         return 0
     return (
