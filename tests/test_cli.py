@@ -171,7 +171,7 @@ def test_help_cuts_no_description_of_a_command(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = CliRunner().invoke(cli, ["--help"]).output
     assert "..." not in text.partition("Commands:")[2]
-    assert "such as two commits'." in " ".join(text.split())
+    assert "such as of two commits." in " ".join(text.split())
 
 
 def listed_names(text):

@@ -126,13 +126,17 @@ def test_two_runs_with_nothing_but_the_reference_in_common_are_refused():
     a, b = a_run().plan.profiles
     alone = a_run(profiles=(a,))
     for before, after in ((a_run(), a_run(profiles=(a, replace(b, name="c")))), (alone, alone)):
-        with pytest.raises(NothingSharedError, match="beside the reference a: run at least two"):
+        with pytest.raises(NothingSharedError, match="except the reference a: run at least two"):
             require_comparable(before, after)
 
 
 def test_the_message_says_what_to_do():
     """With a line for each key."""
-    with pytest.raises(MismatchError, match=r"load.connections: 64 / 8\nMake both runs on one"):
+    with pytest.raises(
+        MismatchError,
+        match=r"load.connections: 64 / 8\nMake both runs on the "
+        "same",
+    ):
         require_comparable(a_run(), a_run(load=Load(connections=8)))
 
 

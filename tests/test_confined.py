@@ -86,7 +86,7 @@ def test_a_file_of_a_command_lies_here(command, run):
     code, out, err = run(command, *given)
     assert code == 2
     assert SECRET not in out + err
-    assert "--trusted reads it" in err
+    assert "use --trusted to read it" in err
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -94,7 +94,7 @@ def test_a_link_that_is_named_leads_nowhere(command, run):
     """A file of the checkout that is a link was made by whoever wrote that."""
     code, out, err = run(command, "link.ini")
     assert (code, out) == (2, "")
-    assert "--trusted reads it" in err
+    assert "use --trusted to read it" in err
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -107,7 +107,7 @@ def test_a_list_of_numbers_is_refused_as_well(words, monkeypatch, capsys, tmp_pa
         ("ab '' HEAD --app a:b", "OLD: '' names nothing"),
         ("migrate u.ini --to granian --output no/x.sh", "--output: no/x.sh: there is no folder"),
         ("tune u.ini --dry-run --output no/x.ini", "--output: no/x.ini: there is no folder no"),
-        ("tune u.ini --resume .", "--resume .: it is no folder of lab tune"),
+        ("tune u.ini --resume .", "--resume .: not a folder of lab tune"),
         ("tune u.ini --resume no", "--resume"),
         ("migrate u.ini --to granian --env =x", "--env =x: write NAME=VALUE"),
         ("migrate u.ini --to granian --env 1=x", "--env 1=x: write NAME=VALUE"),

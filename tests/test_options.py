@@ -207,7 +207,7 @@ def test_the_whole_ladder_takes_minutes_and_a_few_profiles_take_blocks(asked, mi
         ({"rate": "50", "client": "fasthttp"}, "leave out --client fasthttp"),
         ({"generator": "ab"}, "add --load article"),
         ({"generator": "ab", "load": "walkthrough", "generators": 2}, "leave out --generator ab"),
-        ({"rate": "50", "fail_if": ("rps(a/b) < 1",)}, "in an open loop throughput"),
+        ({"rate": "50", "fail_if": ("rps(a/b) < 1",)}, "in an open loop the plan"),
         ({"blocks": 10, "minutes": 5}, "--blocks 10 --minutes 5: say one of them"),
     ],
 )

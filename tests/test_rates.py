@@ -84,7 +84,7 @@ def test_a_capacity_that_cannot_be_measured_is_no_wrong_usage():
     ("arguments", "problem"),
     [
         (("--rate", "50%", "--load", "walkthrough"), "this --load counts its requests"),
-        (("--rate", "50%", "--fail-if", "rps(tuned/baseline) < 1"), "in an open loop throughput"),
+        (("--rate", "50%", "--fail-if", "rps(tuned/baseline) < 1"), "in an open loop the plan"),
         (("--rate", "50%,fast"), "--rate 'fast'"),
         (("--rate", ""), "--rate ''"),
     ],

@@ -101,7 +101,8 @@ def test_the_first_screen_says_it_too(sometimes_wrong):
 
 
 @pytest.mark.parametrize(
-    ("minutes", "said"), [(10, "About --minutes 17 would tell"), (None, "About --blocks 17 would")]
+    ("minutes", "said"),
+    [(10, "About --minutes 17 would decide it"), (None, "About --blocks 17 would")],
 )
 def test_a_limit_that_is_open_says_what_would_tell(minutes, said):
     """In what it was asked for: time, or blocks; nothing more of a ratio that is a bound."""
@@ -114,7 +115,7 @@ def test_a_limit_that_is_open_says_what_would_tell(minutes, said):
     judgement = Judgement(parse("cpu(new/old) > 1.05"), ThresholdOutcome.OPEN, seen)
     assert f". {said}" in told_of(judgement, run)
     bound = Comparison("cpu", "old", "new", Verdict.NO_DIFFERENCE, seen.ratio, may_be=MayBe.EITHER)
-    assert "would tell" not in told_of(replace(judgement, bound=bound), run)
+    assert "would decide it" not in told_of(replace(judgement, bound=bound), run)
     at_it = replace(judgement, threshold=parse("cpu(new/old) > 1.02"))
     assert ". Use a wider limit or a quieter machine." in told_of(at_it, run)
 

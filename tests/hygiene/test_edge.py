@@ -273,7 +273,7 @@ def test_a_gunicorn_conf_py_of_no_utf_8_is_refused(tmp_path):
     name.write_text("wsgi_app = 'site_of_mine:application'\n")
     status, _, err = lab("run", b"./byt\xff.conf.py", *SMALL, cwd=tmp_path)
     assert status == 2
-    assert r"byt\udcff.conf.py: its path is no UTF-8" in err
+    assert r"byt\udcff.conf.py: its path is not UTF-8" in err
 
 
 # -- the linter ------------------------------------------------------------------------------------

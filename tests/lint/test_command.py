@@ -64,8 +64,8 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "which FILE?"),
-        (["."], ". has no configuration of uWSGI or gunicorn: name the file"),
+        ([], "give a file or a folder"),
+        (["."], ". has no configuration of uWSGI or gunicorn: give the file"),
         (["x.txt"], "x.txt: is not a file that lab reads: .ini, "),
         (["x.yaml"], "x.yaml:2: is not YAML: "),
         (["x.json"], "x.json:1: is not JSON: "),
@@ -288,8 +288,8 @@ def test_what_is_no_text_is_refused(lint):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("pipe", "pipe: is no file but a pipe, a socket or a device: write it to a file, and"),
-        ("folder", "folder has no configuration of uWSGI or gunicorn: name the file"),
+        ("pipe", "pipe: is a pipe, a socket or a device: save it as a file, and"),
+        ("folder", "folder has no configuration of uWSGI or gunicorn: give the file"),
         ("no.ini:more", "no.ini:more: there is no file no.ini"),
         ("gunicorn.conf.py:more", "only an .ini has sections: name gunicorn.conf.py"),
         ("gunicorn -w 4 a:b", "only granian's is read: write its options into a gunicorn.conf.py"),
@@ -376,7 +376,7 @@ def test_a_diff_has_the_lines_that_patch_has(lint):
     text = "[uwsgi]\nsocket = :3031\n; a\x0cb\x85c\u2028d\nbuffer-size = 99999\n"
     Path("a.ini").write_text(text)
     diff = lint("a.ini", "--diff", "--select", "UW222")[1]
-    assert diff.startswith("# No patch: what would act on its reader is spelt")
+    assert diff.startswith("# No patch: control characters are escaped")
     assert diff.count("\n") == diff.count("\n ") + 6
     assert "\\ No newline" not in diff
 

@@ -269,7 +269,7 @@ def test_the_comment_of_an_encoding_counts(conf):
     [
         (b"proc_name = 'caf\xe9'\n", "is not Python: invalid or missing encoding"),
         (b"# coding: klingon\n", "is not Python: unknown encoding"),
-        (b"workers = 4\0\n", "is no text"),
+        (b"workers = 4\0\n", "is not text"),
         (b"workers = 08\n", "1: is not Python: leading zeros"),
         (b"x = 1\nworkers = 1" + b"0" * 4400, "2: has a number of more than 4,300 digits"),
         (b"workers = 4\nreturn\n", "2: is not Python: 'return' outside function"),

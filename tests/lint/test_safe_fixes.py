@@ -173,7 +173,7 @@ def test_what_only_another_program_can_read_is_refused(begins, between, ends, in
 def test_what_is_half_merged_is_refused(ini):
     """Neither side is what somebody wrote."""
     ini.write_text("[uwsgi]\n<<<<<<< HEAD\nthreads = 2\n=======\nthreads = 4\n>>>>>>> other\n")
-    with pytest.raises(ProfileError, match=r"uwsgi\.ini:2: is not merged to its end"):
+    with pytest.raises(ProfileError, match=r"uwsgi\.ini:2: has a merge conflict"):
         lint(str(ini), Known(), fixes="unsafe")
 
 

@@ -173,9 +173,9 @@ def test_nothing_lost_ends_with_0(tmp_path):
     [
         ("notes.txt", "", "name the file, or its command in quotes"),
         ("notes.txt", "hello", "name the file, or its command in quotes"),
-        ("notes.txt", "\x00", "is no text, for it has bytes of value 0"),
+        ("notes.txt", "\x00", "is not text, because it has NUL bytes"),
         ("uwsgi.ini", "[uwsgi]\n{% if debug %}\n", "is a template"),
-        ("uwsgi.ini", "[uwsgi]\n<<<<<<< HEAD\n", "is not merged to its end"),
+        ("uwsgi.ini", "[uwsgi]\n<<<<<<< HEAD\n", "has a merge conflict"),
     ],
 )
 def test_what_is_no_configuration_is_refused(tmp_path, name, text, problem):
@@ -210,7 +210,7 @@ def test_nothing_is_written_where_a_half_cannot_be(ini, tmp_path):
     words = ("migrate", str(ini), "--to", "granian", "--output", "granian.sh")
     done = run("lab", *words, cwd=tmp_path)
     assert done.returncode == 2
-    assert "granian.env: it is there already" in done.stderr
+    assert "granian.env: it exists" in done.stderr
     assert not (tmp_path / "granian.sh").exists()
     assert (tmp_path / "granian.env").read_text() == "A=1\n"
 
@@ -228,7 +228,7 @@ def test_the_command_writes_what_is_asked_for(ini, tmp_path):
         "lab", "migrate", str(ini), "--to", "granian", "--output", "granian.sh", cwd=tmp_path
     )
     assert again.returncode == 2
-    assert "is there already" in again.stderr
+    assert "exists" in again.stderr
     assert (tmp_path / "granian.sh").read_text() == before
 
 

@@ -113,7 +113,7 @@ def test_a_default_that_is_computed_with_is_digits(tmp_path):
 @pytest.mark.parametrize("to", ["granian", "gunicorn"])
 def test_a_nul_is_refused(to, tmp_path):
     """No program takes one, and no file of text has one."""
-    with pytest.raises(ProfileError, match="it has bytes of value 0"):
+    with pytest.raises(ProfileError, match="it has NUL bytes"):
         of_ini(tmp_path, "socket = 127.0.0.1:80\0a\n", to)
 
 

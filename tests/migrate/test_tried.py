@@ -52,7 +52,7 @@ def test_what_is_lost_counts_where_nothing_differs(found, tmp_path):
 def test_rows_that_differ_are_marked(found):
     """By a word, in each form."""
     text = FORMS["text"](found, tried(SAME, OTHER, OPEN))
-    table = text.partition("PUT TO THE TEST")[2].splitlines()
+    table = text.partition("BOTH SERVERS, COMPARED")[2].splitlines()
     assert [line[:7].strip() for line in table[2:5]] == ["", "differs", ""]
     markdown = FORMS["markdown"](found, tried(SAME, OTHER))
     assert "| differs | HEAD | 200, 5 bytes \\| body | 200, 0 bytes |" in markdown

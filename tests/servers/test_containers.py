@@ -317,7 +317,7 @@ def test_an_environment_of_the_container_is_not_asked_for_where_one_is_named(ima
         ("mount = /=/nowhere/x.py", "no application that is here: name it, --app MODULE:CALLABLE"),
         ("", "no application that is here: name it, --app MODULE:CALLABLE --chdir PATH"),
         ("wsgi-file = /nowhere/x.py", "as it is here: --app MODULE:CALLABLE --chdir PATH"),
-        ("wsgi-file = $(SITE)/wsgi.py", "value of your container: --env SITE=VALUE"),
+        ("wsgi-file = $(SITE)/wsgi.py", "value in your container: --env SITE=VALUE"),
     ],
 )
 def test_what_is_not_here_is_told_with_the_flag(image, tmp_path, lines, said):
@@ -359,7 +359,11 @@ def test_an_include_of_the_folder_that_it_is_started_in_is_found_there(image, tm
 def test_an_include_that_is_not_here_is_named_with_its_line(image, tmp_path):
     """uWSGI says the file alone."""
     asked = image(f"{SERVES}include = /nowhere/common.ini\n", chdir=tmp_path / "src")
-    with pytest.raises(ProfileError, match=r"uwsgi\.ini:7: include = /nowhere/common\.ini: there"):
+    with pytest.raises(
+        ProfileError,
+        match=r"uwsgi\.ini:7: include = /nowhere/common\.ini: the "
+        "file",
+    ):
         found(asked)
 
 

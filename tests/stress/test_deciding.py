@@ -72,7 +72,7 @@ def test_without_a_local_port_nothing_is_told(where):
     bad = {"ports": 1}
     steady = Recording(2, (window(2),) if where == "burst" else (window(1, bad),))
     bursts = [burst(0.2, ok=1, errors=bad)] if where == "burst" else []
-    with pytest.raises(GeneratorError, match="no local port left"):
+    with pytest.raises(GeneratorError, match="no local port is free"):
         counted(FaultOutcome("kill"), steady, bursts, None)
 
 

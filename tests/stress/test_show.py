@@ -88,7 +88,7 @@ def test_a_disturbed_trial_is_named(result):
 def test_how_often_a_trial_was_made_is_said(result):
     """The last of three is not the same as the only one."""
     text = report(result(outcome("none", tries=3), outcome()))
-    assert "- tuned, none: the last of 3 trials, the others were disturbed" in text
+    assert "- tuned, none: the last of 3 trials; the others were disturbed" in text
     assert "- tuned, kill" not in text
 
 
@@ -122,7 +122,7 @@ def test_what_was_not_run_is_said_once(result):
 def test_a_wrong_control_is_the_application_s(result):
     """Neither this machine's nor the load's: no other rate would mend it."""
     (banner,) = banners(result(outcome("none", replace(CLEAN, wrong=20), disturbed=True)))
-    assert banner.startswith("tuned gave another status or body without any fault: mend the")
+    assert banner.startswith("tuned gave another status or body without any fault: fix the")
     assert "--status or --check" in banner
     both = banners(result(outcome("none", replace(LOSES, wrong=20))))
     assert [text.partition(" ")[0] for text in both] == ["tuned", "Without"]

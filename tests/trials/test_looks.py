@@ -131,11 +131,12 @@ def test_the_report_says_what_more_minutes_would_do():
     """From the pace of the run itself, for the step that is nearest to an end."""
     said = summarise(lab(Server(moved=0.12), 3))
     assert with_remedy(outlook(said, "throughput")) == (
-        "2 decided, or below 5%; 1 open: the nearest, b, is between 0.935x and 1.06x; "
+        "2 decided or below 5%; 1 inconclusive: the closest to a decision, b, is between 0.935x "
+        "and 1.06x; "
         "3 more minutes would decide it. Use --minutes 6."
     )
     said = summarise(lab(Server(moved=0.06), 3))
-    assert with_remedy(outlook(said, "throughput")) == "All 3 steps decided, or below 5%."
+    assert with_remedy(outlook(said, "throughput")) == "All 3 steps decided or below 5%."
 
 
 def test_a_run_ends_when_all_is_decided():

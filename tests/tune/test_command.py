@@ -27,7 +27,7 @@ def test_the_answer_stands_first(tmp_path):
         "uwsgi.ini: 4 lines are missing for safety. Nothing was started or measured.\n"
         "\nPaste at the end of [uwsgi]:\n\n; if the application cannot be imported, "
     )
-    assert "\nThe way back    your file, which stays as it is: --output FILE" in out
+    assert "\nThe way back    your file is unchanged; --output FILE" in out
     assert [path.name for path in tmp_path.iterdir()] == ["uwsgi.ini"]
     assert (tmp_path / "uwsgi.ini").read_bytes() == INI.encode("latin-1")
 
@@ -52,7 +52,7 @@ def test_the_copy_has_all_of_it(tmp_path):
     assert b"\r\nneed-app = true\r\n" in new
     assert tune(tmp_path, "new.ini")[0] == 0
     status, _, err = tune(tmp_path, *words)
-    assert (status, "it is there already" in err) == (2, True)
+    assert (status, "it exists" in err) == (2, True)
 
 
 def test_a_program_reads_all_of_it(tmp_path):

@@ -115,7 +115,7 @@ def test_a_result_that_is_there_is_not_overwritten(shop):
     """It is refused before anything is measured."""
     (shop / "uwsgi.tuned.ini").write_text("mine\n")
     done = tune(shop, *SMALL)
-    assert (done.returncode, "uwsgi.tuned.ini is there already" in done.stderr) == (2, True)
+    assert (done.returncode, "uwsgi.tuned.ini exists" in done.stderr) == (2, True)
     assert (shop / "uwsgi.tuned.ini").read_text() == "mine\n"
 
 
@@ -147,7 +147,7 @@ def test_a_tune_of_something_else_is_not_gone_on_with(shop):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--busy", "40", "--connections", "200"), "--busy and --connections both say"),
+        (("--busy", "40", "--connections", "200"), "--busy and --connections both set"),
         (("--server", "granian", "--resume", "results/tune-1"), "has changed since then"),
     ],
 )
