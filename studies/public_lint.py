@@ -61,7 +61,7 @@ def counted(folder: Path) -> dict[str, Any]:
 def _reason(message: str, name: str) -> str:
     """Return why a file was not read, without its name and what stands in it."""
     said = re.sub(r"^:?\d*: ", "", message.removeprefix(name))
-    return re.split(r", for it has|:|'", said)[0].strip()
+    return re.split(r", because it has|:|'", said)[0].strip()
 
 
 def main() -> None:

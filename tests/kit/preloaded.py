@@ -142,9 +142,9 @@ def become(request: Mapping[str, Any], streams: Sequence[int]) -> None:
     # What Python does at its end, but for freeing its memory.
     getattr(threading, "_shutdown")()  # noqa: B009 - it has no public name
     atexit._run_exitfuncs()
-    for text in (sys.stdout, sys.stderr, output, errors):
+    for written in (sys.stdout, sys.stderr, output, errors):
         with suppress(ValueError):
-            text.flush()
+            written.flush()
     os._exit(status if isinstance(status, int) else 1)
 
 
