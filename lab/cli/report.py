@@ -199,6 +199,8 @@ def judged(run_conclusion: RunConclusion, *, quiet: bool) -> int:
 def _way(folder: Path, *, tries: bool) -> opening.Way:
     """Return how to get on from a run in *folder*, as it is typed from here."""
     here, program = Path.cwd(), Path(sys.argv[0])
+    if program.name == "locust":
+        program = program.with_name("lab")
     if program.is_relative_to(here):
         program = program.relative_to(here)
     shown = folder.relative_to(here) if folder.is_relative_to(here) else folder

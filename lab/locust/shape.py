@@ -26,6 +26,7 @@ from lab.bench.trials.conduct import Measurement, Outcome, PreparedRun, conduct
 from lab.bench.trials.rates import Rate
 from lab.cli.options.execution import CheckedJob, carry_out, understand
 from lab.cli.options.table import Job
+from lab.cli.report import show
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
@@ -42,11 +43,8 @@ from lab.model.plan import CounterRun, Plan, Slot
 from lab.model.runtime import LOOPBACK
 from lab.model.sizes import SUSTAINED
 from lab.model.wording import visible
-from lab.report import terminal
-from lab.report.console import Console
 from lab.report.edge import guard_streams, say
 from lab.report.files import files
-from lab.report.sweep import documents
 from lab.report.thresholds import lines
 
 log = logging.getLogger("lab")
@@ -114,9 +112,8 @@ class ComparisonShape(LoadTestShape):
         """Print the run's report below Locust's own tables, as the last thing that is seen."""
         if self.outcome is not None:
             guard_streams()
-            for content in documents(self.outcome.conclusion):
-                terminal.show_document(content, Console())
-            say(f"\nRun folder: {self.outcome.folder}")
+            show(self.outcome.conclusion, self.outcome.folder, full=False, as_json=False)
+            say(f"Run folder: {self.outcome.folder}")
 
     @property
     def _environment(self) -> Any:

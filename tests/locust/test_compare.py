@@ -42,6 +42,8 @@ def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
         assert sum(len(window["replies"]) for window in trial["windows"]) == 8
         assert not any(window["errors"] for window in trial["windows"])
     assert "Run folder: results/" in done.stdout
+    assert "Full report: " in done.stdout, "the first screen is that of `lab run`"
+    assert "lab report results/" in done.stdout
     report = run("lab", "report", "--json", cwd=tmp_path)
     assert json.loads(report.stdout) == summary(tmp_path)
 
