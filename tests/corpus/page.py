@@ -32,36 +32,34 @@ TABLED = (SOCKET, ROUTER, FRONT)
 VERDICTS = {
     "right": "right",
     "handled": "handled although invalid",
-    "refused": "valid, and not answered rightly",
-    "wrong": "another answer than the right one",
-    "silent": "closed or left without a word",
+    "refused": "valid, answered wrongly",
+    "wrong": "wrong answer",
+    "silent": "no reply",
     "malformed": "malformed reply",
 }
 
 INTRO = """\
 # Malformed requests
 
-How a server treats a request that no client should send decides whether a stranger can put
-words into its replies, or hide a request from the proxy in front. This page shows it for one
-application behind three doors: `tuned` on uWSGI's `http-socket`, the same through uWSGI's HTTP
-router, and the production stack with nginx in front. The reasons for nginx in front are these:
+How one application answers malformed requests behind three doors: `tuned` on uWSGI's
+`http-socket`, `tuned` on uWSGI's HTTP router, and the production stack, with nginx in front. Put
+nginx in front for these reasons:
 
-- **uWSGI repeats the request's protocol in its status line.** `GET /9 Set-Cookie: a=b` is answered
-  with the line `Set-Cookie: a=b 200 OK`: what the client sent comes back as a header.
-- **It never refuses.** On what its parser cannot read it closes the connection without a reply, so
-  the client cannot tell its own mistake from a dead server; most of the rest it hands to the
+- **uWSGI repeats the request's protocol in its status line.** The reply to
+  `GET /9 Set-Cookie: a=b` begins with `Set-Cookie: a=b 200 OK`: the client sets a header of the
+  reply.
+- **uWSGI never refuses.** It closes the connection without a reply, or hands the request to the
   application.
-- **It guesses at framing.** It takes `+5`, `0x5`, `5, 3` and 2^64 + 5 for lengths, and an unknown
-  transfer coding for none. A proxy that guesses otherwise sees other requests than uWSGI does.
-- **It accepts what HTTP requires to be refused**: no Host, two of them, a blank before a colon, a
-  NUL.
-- **One byte ends a worker**, unless the configuration prevents it, as every profile here does but
-  the article's five: [is yours open?](#one-header-ends-a-worker)
+- **uWSGI guesses at framing.** It takes `+5`, `0x5`, `5, 3` and 2^64 + 5 for lengths, and ignores
+  an unknown transfer coding. A proxy that guesses otherwise sees other requests.
+- **uWSGI accepts what HTTP requires to be refused**: no Host, two Hosts, a blank before a colon,
+  a NUL.
+- **One byte ends a worker.** The article's five profiles are vulnerable: [test
+  yours](#one-header-ends-a-worker).
 
-The requests are [`tests/corpus/requests.toml`](../../tests/corpus/requests.toml), byte by byte,
-each with the outcomes that are right and the reason. The tests play all of them behind nginx, where
-each outcome must be right, and on `http-socket`, where each wrong one must stand in the stored
-[table of all requests](../../studies/results/malformed.csv).
+[`requests.toml`](../../tests/corpus/requests.toml) has the bytes of each request, the right
+outcomes and the reason. The [table of all requests](../../studies/results/malformed.csv) has the
+outcomes. Tests compare it with a running server.
 
 ```console
 $ .venv/bin/python studies/malformed.py                       # the table: half a minute
@@ -72,16 +70,12 @@ $ .venv/bin/python studies/malformed.py --mutations 200000    # and damaged requ
 HEADER = """\
 ## One header ends a worker
 
-uWSGI sets a WSGI application's `wsgi.url_scheme` from the header `X-Forwarded-Proto`, whoever
-sends it. Its Python plugin decodes the value as UTF-8, does not check the result, and
-puts what may be NULL into a dictionary: `plugins/python/wsgi_subhandler.c`, in every release
-from 2.0.8 (2014), which began to read that header, to 2.0.31, and in the repository of September
-2025. A segmentation fault ends the worker before the application has seen the request, so
-nothing in the application, in any framework, can prevent it. Without a master the worker is gone
-for good, and with the article's configurations so is the service. A master starts a worker again,
-but only about one per second, so a few requests/s keep a small service down. Right replies
-in {seconds:.0f} seconds of `tuned` with {workers} workers, to four clients that ask again ten
-milliseconds after each reply:
+uWSGI sets `wsgi.url_scheme` from the header `X-Forwarded-Proto`, whoever sends it. A value that
+is not UTF-8 ends the worker with a segmentation fault before the application sees the request
+(`plugins/python/wsgi_subhandler.c`, every release from 2.0.8 to 2.0.31, and the repository of
+September 2025). Without a master the worker stays dead. A master restarts about one worker per
+second, so a few requests/s keep a small service down. Right replies in {seconds:.0f} seconds of
+`tuned` with {workers} workers, to four clients that ask again ten milliseconds after each reply:
 
 {table}
 
@@ -89,83 +83,68 @@ milliseconds after each reply:
 $ .venv/bin/python studies/one_header.py
 ```
 
-**Test your own server.** Ask a test instance, not the one that customers use, because
-this ends one of its workers:
+**Test your own server.** The request ends a worker, so ask a test instance:
 
 ```sh
 curl -i -H $'X-Forwarded-Proto: \\xff' http://127.0.0.1:8080/
 ```
 
-It is vulnerable if the reply is empty (`curl: (52)`), or a 502 of the proxy in front, and uWSGI's
-log says `Segmentation Fault`. A proxy in front of two or more instances may have got its answer
-from another one: the log decides.
+Your server is vulnerable if uWSGI's log says `Segmentation Fault`. The reply is then empty
+(`curl: (52)`), or a 502 of the proxy. [UW408](lint.md#uw408) of `lab lint` finds it in the
+configuration.
 
-`lab lint` reports it as [UW408](lint.md#uw408): dangerous where any host reaches the port.
-
-**Protect it in uWSGI**, with one line in the ini. What is not exactly `http` or `https` becomes
-`http`; what your proxy says stays:
+**Protect it in uWSGI**, with one line in the ini. Every value but `http` and `https` becomes
+`http`:
 
 ```ini
 route-if-not = regexp:${{HTTP_X_FORWARDED_PROTO}};^(https?)?\\z setscheme:http
 ```
 
-It needs internal routing, which uWSGI has where it was built with PCRE; `uwsgi --help` lists
-`--route-if-not` then. The profiles here write the same as three lines without a regular expression
-([`scheme.ini`](../../uwsgi/scheme.ini)), which cost a third of it per request: 2,600 instructions
-in user space instead of 9,400 (counted once; not stored).
+The line needs a uWSGI with PCRE: `uwsgi --help` lists `--route-if-not`. The profiles have three
+lines without a regular expression instead ([`scheme.ini`](../../uwsgi/scheme.ini)), which cost a
+third: 2,600 instructions per request in user space, not 9,400 (counted once; not stored).
 
-**Or protect it in the proxy**, which should never let a client choose the scheme. In nginx:
+**Or protect it in the proxy.** In nginx:
 
 ```nginx
 uwsgi_param HTTP_X_FORWARDED_PROTO $scheme;         # with uwsgi_pass
 proxy_set_header X-Forwarded-Proto $scheme;         # with proxy_pass
 ```
 
-A block of nginx inherits such lines from the level above only if it has none of its own: one
-`uwsgi_param` in a `location` removes all of them, and makes that location vulnerable.
+A `location` with a line of its own inherits none of these lines: repeat them there.
 
-**At a socket for `uwsgi_pass` one more variable does it**: `UWSGI_SCHEME`, which comes before that
-header. No client can send it, only who may write to the socket, in production nginx and root; so
-set it from nothing that a client says.
+**At a socket for `uwsgi_pass`, `UWSGI_SCHEME` comes before the header.** Only a program that may
+write to the socket can send it. Never set it from a client's value.
 
-uWSGI decodes the other parts of a request as Latin-1, which knows every byte. [A
-test](../../tests/corpus/test_bytes.py) tries all 256 bytes in each header that uWSGI interprets, in
-the path, the query, the protocol and a name, on every profile and peer; the same test shows
-what the article's configurations do.
+uWSGI decodes everything else as Latin-1, which has every byte. [A
+test](../../tests/corpus/test_bytes.py) tries all 256 bytes in each header that uWSGI interprets,
+the path, the query, the protocol and a name, on every profile and peer.
 """
 
 DAMAGED = """\
 ## Damaged at random
 
-The same requests after one to four random changes each: bytes flipped, inserted, deleted,
-duplicated, ends exchanged, a header added that uWSGI interprets, with any bytes. {count:,} of them
-through each of five doors, seed {seed} (each run draws its own; `--seed` repeats one), counted by
-the first reply or by what came instead of one. `http11-socket` is `tuned` with that front end;
-port 8081 is where the production stack answers Prometheus. A request that ended a process would be
-looked for, made as small as it can be, and kept:
+The same requests after one to four random changes: bytes flipped, inserted, deleted or
+duplicated, ends exchanged, a header added. {count:,} of them went through each of five doors
+(`--seed {seed}`), counted by the first outcome. Port 8081 answers Prometheus:
 """
 
 WORDS = """\
-In the tables a number is the status of a reply; the words are:
+A number is the status of a reply. The words are:
 
 - *closed*: the server ended the connection without a byte.
-- *unfinished*: it did so after the client had said that no more would come.
+- *unfinished*: the server did so after the client had ended its side.
 - *timeout*: neither a reply nor an end in 15 seconds.
-- *http09*: the answer without a status line, as HTTP/0.9 has it.
-- *malformed*: bytes that are no HTTP reply, by their status line, a header or the framing.
-"""
-
-UNFINISHED = """
-Behind nginx the client waits for a second before it says that no more will come; on `http-socket`
-it does not wait, because uWSGI holds a worker as long as the client does.
+- *http09*: a reply without a status line, as in HTTP/0.9.
+- *malformed*: the status line, a header or the framing is not HTTP.
 """
 
 ONE_BY_ONE = """\
 ## Request by request
 
-The requests that at least one door answers wrongly; the [table of all
-requests](../../studies/results/malformed.csv) has the others. **Bold** is wrong; `code` is the
-first line of a malformed reply.
+The requests that at least one door answers wrongly. The [table of all
+requests](../../studies/results/malformed.csv) has the reasons. **Bold** is wrong; `code` is the
+first line of a malformed reply. An outcome behind a comma is the HTTP router's, where it differs.
 """
 
 
@@ -271,7 +250,7 @@ def _mutations(stored: dict[str, Any]) -> Iterator[str]:
         counts = [each["outcomes"].get(name, 0) for each in doors.values()]
         yield _row(name, *(f"{count:,}" for count in counts))
     yield _row("processes that died", *(str(each["deaths"]) for each in doors.values()))
-    yield UNFINISHED
+    yield ""
 
 
 def _tables(stored: dict[str, Any]) -> Iterator[str]:
@@ -283,12 +262,12 @@ def _tables(stored: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield f"### {group[0].upper()}{group[1:]}"
         yield ""
-        yield _row("request", *(door.name for door in TABLED), "why")
-        yield _row(*["---"] * (len(TABLED) + 2))
+        yield _row("request", SOCKET.name, FRONT.name)
+        yield _row(*["---"] * 3)
         for request in requests:
             found = stored["outcomes"][request.name]
-            cells = [_cell(request, found[door.name], door) for door in TABLED]
-            yield _row(request.name, *cells, request.why)
+            socket, router, front = (_cell(request, found[door.name], door) for door in TABLED)
+            yield _row(request.name, socket if socket == router else f"{socket}, {router}", front)
 
 
 def _wrong_somewhere(request: Request, found: dict[str, dict[str, str]]) -> bool:
