@@ -179,7 +179,7 @@ def _whole(summary: Summary, farthest: Comparison, names: Sequence[str]) -> Iter
     """
     Yield the last profile that serves what the baseline serves against the baseline: all settings.
 
-    Nothing where that is one step, which is there already.
+    Nothing where that is one step, which exists.
     """
     baseline = farthest.reference
     steps = [step for step in summary.steps if not step.other_than_baseline]

@@ -44,7 +44,7 @@ def write_new(path: Path, text: str) -> None:
         text: Its content.
 
     Raises:
-        UsageError: It is there already.
+        UsageError: It exists.
         FileError: It cannot be written.
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -52,7 +52,7 @@ def write_new(path: Path, text: str) -> None:
         draft.write_bytes(text.encode("utf-8", "surrogateescape"))
         _link(draft, path)
     except FileExistsError:
-        problem = f"--output {in_a_line(str(path))}: it is there already: name another FILE"
+        problem = f"--output {in_a_line(str(path))}: the file exists: give another FILE"
         raise UsageError(problem) from None
     except OSError as error:
         raise FileError(path, f"cannot be written: {error.strerror}") from None

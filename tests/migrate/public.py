@@ -63,6 +63,10 @@ class Tried:
         return (*cells, str(len(self.errors)), str(len(self.dangers)))
 
 
+OF_AN_ADDRESS = frozenset({"UW310", "UW408"})
+"""Rules about an address that any host reaches, which is as the old configuration had it."""
+
+
 def configurations(folder: Path) -> Iterator[str]:
     """Yield the files of a folder, and the commands of its lists."""
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
@@ -102,7 +106,9 @@ def _lint(made: Migration, folder: Path, found: Tried) -> None:
 
 def _explained(danger: Flaw, said: str) -> bool:
     """Return whether a danger, or what it advises, such as an option, stands in what is said."""
-    _, _, advice = danger.message.partition(": ")
+    subject, _, advice = danger.message.partition(": ")
+    if danger.code in OF_AN_ADDRESS:
+        return subject in said
     first = advice.partition(",")[0]
     return (first != "" and first in said) or any(
         each in said for each in re.findall(r"[a-z]+(?:[-_.][a-z]+)+", advice)

@@ -210,7 +210,7 @@ def test_nothing_is_written_where_a_half_cannot_be(ini, tmp_path):
     words = ("migrate", str(ini), "--to", "granian", "--output", "granian.sh")
     done = run("lab", *words, cwd=tmp_path)
     assert done.returncode == 2
-    assert "granian.env: it exists" in done.stderr
+    assert "granian.env: the file exists" in done.stderr
     assert not (tmp_path / "granian.sh").exists()
     assert (tmp_path / "granian.env").read_text() == "A=1\n"
 

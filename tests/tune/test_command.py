@@ -52,7 +52,7 @@ def test_the_copy_has_all_of_it(tmp_path):
     assert b"\r\nneed-app = true\r\n" in new
     assert tune(tmp_path, "new.ini")[0] == 0
     status, _, err = tune(tmp_path, *words)
-    assert (status, "it exists" in err) == (2, True)
+    assert (status, "the file exists" in err) == (2, True)
 
 
 def test_a_program_reads_all_of_it(tmp_path):

@@ -164,7 +164,7 @@ def _check_beside(path: Path, beside: Path) -> None:
         problem = "that is what the file of its variables is called: name another FILE"
         raise UsageError(f"--output {in_a_line(str(path))}: {problem}")
     if os.path.lexists(beside) and not os.path.lexists(path):
-        problem = "it is there already, and the variables go there: name a FILE in another folder"
+        problem = "the file exists, and the variables go there: give a FILE in another folder"
         raise UsageError(f"{in_a_line(str(beside))}: {problem}")
 
 

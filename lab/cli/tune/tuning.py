@@ -208,7 +208,7 @@ def _output(tuning: TuneJob, ground: Ground) -> Path:
     Return the file that is to be written.
 
     Raises:
-        UsageError: It is there already.
+        UsageError: It exists.
     """
     path = tuning.output
     if path is None and is_command(tuning.configuration):
