@@ -27,7 +27,7 @@ def test_the_answer_stands_first(tmp_path):
         "uwsgi.ini: 4 lines are missing for safety. Nothing was started or measured.\n"
         "\nPaste at the end of [uwsgi]:\n\n; if the application cannot be imported, "
     )
-    assert "\nThe way back    your file is unchanged; --output FILE" in out
+    assert "\nUndo            your file is unchanged; --output FILE" in out
     assert [path.name for path in tmp_path.iterdir()] == ["uwsgi.ini"]
     assert (tmp_path / "uwsgi.ini").read_bytes() == INI.encode("latin-1")
 
@@ -38,7 +38,7 @@ def test_nothing_is_said_in_one_line(tmp_path):
     line = "uwsgi.ini: nothing is missing for safety. Nothing was started or measured.\n"
     assert status == 0
     assert out.startswith(
-        f"{line}\nA measured `lab tune` would try:\n\n  workers: 1, 2 and 4 worker "
+        f"{line}\nWithout --dry-run, `lab tune` would also try:\n\n  workers: 1, 2 and 4 worker "
     )
 
 
@@ -53,6 +53,14 @@ def test_the_copy_has_all_of_it(tmp_path):
     assert tune(tmp_path, "new.ini")[0] == 0
     status, _, err = tune(tmp_path, *words)
     assert (status, "the file exists" in err) == (2, True)
+
+
+def test_other_findings_are_named(tmp_path):
+    """Those that are not about safety, with the command that prints them."""
+    ini = "[uwsgi]\nsocket = /tmp/a.sock\nchmod-socket = 666\nno-such = 1\n"
+    _, out, _ = tune(tmp_path, "uwsgi.ini", uwsgi=ini)
+    line = "Also found, not part of the block above: UW001, UW404. Run `lab lint uwsgi.ini`."
+    assert out.endswith(f"\n\n{line}\n")
 
 
 def test_a_program_reads_all_of_it(tmp_path):
@@ -76,6 +84,8 @@ def test_a_command_is_printed_whole(tmp_path):
     assert status == 4
     assert out.startswith("granian: 1 option is missing for safety.")
     assert f"\n{command} --respawn-failed-workers\n" in out
+    (tmp_path / "Procfile").write_text(f"web: {command}\n")
+    assert tune(tmp_path, "Procfile:web")[1].startswith("Procfile:web: 1 option is missing")
     status, out, _ = tune(tmp_path, "gunicorn -w 4 --max-requests 1000 a:app")
     assert "\ngunicorn -w 4 --max-requests 1000 a:app --max-requests-jitter 100\n" in out
 
@@ -114,6 +124,6 @@ def test_what_the_linter_calls_dangerous_is_not_announced(tmp_path):
         ini = tmp_path / "uwsgi.ini"
         ini.write_text(f"[uwsgi]\nhttp = {address}\nmodule = shop:app\nmaster = true\n")
         done = run("lab", "tune", "uwsgi.ini", "--dry-run", cwd=tmp_path)
-        announced = done.stdout.partition("would try:")[2]
+        announced = done.stdout.partition("would also try:")[2]
         assert "http-keepalive = 1" in announced
         assert ("http-socket instead of http" in announced) is tried

@@ -82,7 +82,8 @@ def tune_command(
     Exit status: 0 better settings, proven and written (--dry-run: nothing is missing); 4 no
     measurable improvement (--dry-run: lines are missing); 3 inconclusive; 2 CONFIG cannot be read.
     """
-    configuration, given["cwd"] = _as_command(configuration, given["cwd"])
+    typed = configuration
+    configuration, given["cwd"] = _as_command(typed, given["cwd"])
     own: dict[str, Any] = {name: given.pop(name) for name in _OWN}
     without = own["without"] | (GROUPS.keys() - own["only"] if own["only"] else set())
     if contradicted := own["only"] & own["without"]:
@@ -90,6 +91,7 @@ def tune_command(
     job = Job(**given)
     if dry_run:
         own |= {"without": without, "container": container, "trusted": trusted}
+        own["script"] = "" if configuration == typed else typed
         return _lacks(configuration, job, own, output, form)
     # The extra `run` has what measures.
     from lab.cli.tune import report, tuning  # noqa: PLC0415
@@ -138,7 +140,7 @@ def _lacks(name: str, job: Job, own: dict[str, Any], output: Path | None, form: 
     for server in servers:
         check_serves(name, ground.service, server)
     tried = [*tries(ground, facts, own["without"]), *(f"server: {server}" for server in servers)]
-    missing_settings = missing(config, tried)
+    missing_settings = missing(config, tried, own["script"])
     if output is not None and missing_settings.lacks:
         _write(output, missing_settings)
     say_form(FORMS[form](missing_settings), form)

@@ -86,6 +86,9 @@ class MissingSettings:
     tries: Sequence[str] = ()
     """What a measured `lab tune` would try, a group a line."""
 
+    script: str = ""
+    """Where the command stands, as in "Procfile:web"; empty of a command that was typed."""
+
     @property
     def block(self) -> Sequence[str]:
         """The lines that come and take no other's place."""
@@ -107,7 +110,7 @@ class MissingSettings:
         return bool(self.lacks or self.by_hand)
 
 
-def missing(config: Config, tries: Sequence[str] = ()) -> MissingSettings:
+def missing(config: Config, tries: Sequence[str] = (), script: str = "") -> MissingSettings:
     """
     Return what a configuration lacks, with what a measured tune would try; nothing is run.
 
@@ -133,7 +136,7 @@ def missing(config: Config, tries: Sequence[str] = ()) -> MissingSettings:
             lacks.append(lack)
     left = [flaw for flaw in _found(now) if not flaw.steps or not _counts(flaw)]
     worst = [flaw for flaw in left if flaw.severity in {Severity.ERROR, Severity.DANGEROUS}]
-    return MissingSettings(config, now, lacks, by_hand, worst, tries)
+    return MissingSettings(config, now, lacks, by_hand, worst, tries, script)
 
 
 def _found(config: Config) -> Sequence[Flaw]:

@@ -47,14 +47,15 @@ def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
             for flaw, why in missing_settings.by_hand
         )
     if missing_settings.tries:
-        yield "A measured `lab tune` would try:"
+        yield "Without --dry-run, `lab tune` would also try:"
         yield "\n".join(f"  {each}" for each in missing_settings.tries)
     if rows := [*_closing(missing_settings)]:
         yield table("", ("", ""), rows)
+    yield from _also_found(missing_settings)
 
 
 def _answer(missing_settings: MissingSettings) -> str:
-    name = in_a_line(str(missing_settings.before.file))
+    name = in_a_line(missing_settings.script or str(missing_settings.before.file))
     if not missing_settings.anything:
         unread = (
             missing_settings.before.guesses
@@ -80,15 +81,19 @@ def _closing(missing_settings: MissingSettings) -> Iterator[tuple[str, str]]:
         code = missing_settings.lacks[0].code
         yield "Why, in full", f"lab lint --explain {code}, or {missing_settings.lacks[0].page}"
         if is_file:
-            yield "The way back", "your file is unchanged; --output FILE writes a new one"
-    if missing_settings.left:
-        codes = ", ".join(sorted({flaw.code for flaw in missing_settings.left}))
-        name = f": lab lint {_quoted(missing_settings.before)}" if is_file else ""
-        yield "Besides", f"{codes}, for which lab has no line{name}"
+            yield "Undo", "your file is unchanged; --output FILE writes a new one"
 
 
-def _quoted(config: Config) -> str:
-    return in_a_line(shlex.quote(str(config.file)))
+def _also_found(missing_settings: MissingSettings) -> Iterator[str]:
+    """Yield the codes of findings that are not about safety."""
+    if not missing_settings.left:
+        return
+    is_file = not is_command(missing_settings.before)
+    printed = f", not part of the {'block' if is_file else 'command'} above"
+    codes = ", ".join(sorted({flaw.code for flaw in missing_settings.left}))
+    name = missing_settings.script or (str(missing_settings.before.file) if is_file else "")
+    how = f" Run `lab lint {in_a_line(shlex.quote(name))}`." if name else ""
+    yield f"Also found{printed if missing_settings.lacks else ''}: {codes}.{how}"
 
 
 def is_command(config: Config) -> bool:
