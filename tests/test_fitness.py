@@ -6,8 +6,10 @@ import time
 from copy import deepcopy
 
 import pytest
+from click.testing import CliRunner
 
 from lab.bench.store.fitness import Moment, assess, check
+from lab.cli.check import check_command
 
 SOUND = {
     "cpu": {"cores": 4, "affinity": [0, 1, 2, 3], "governor": "performance", "turbo": False},
@@ -119,6 +121,42 @@ def test_what_goes_on_is_judged(moment, name):
     assert findings[name].level == "warn"
 
 
+@pytest.mark.parametrize(
+    ("environment", "foreign", "not_ready"),
+    [
+        (SOUND, 0.3, []),
+        (SOUND, 0.9, []),
+        (SOUND, 2.0, ["CPU busy (2.00 cores used by other programs)"]),
+        (changed("cpu/affinity", [0, 1]), 0.9, ["CPU busy (0.90 cores used by other programs)"]),
+        (changed("uwsgi", None), 0.0, ["uwsgi missing"]),
+        (changed("cpu/governor", "powersave"), 0.0, []),
+    ],
+)
+def test_what_prevents_a_valid_trial(environment, foreign, not_ready):
+    """A busy CPU by the limit at which trials are invalid, and all that stops a run."""
+    findings = judged(environment, machine__foreign_cpu=foreign).values()
+    assert [finding.not_ready for finding in findings if finding.not_ready] == not_ready
+
+
+def test_the_last_line_is_the_verdict(monkeypatch):
+    """And the exit status is by the findings that fail."""
+    busy = judged(machine__foreign_cpu=2.0).values()
+    for findings, verdict in (
+        (judged().values(), "Ready to measure."),
+        (busy, "Not ready to measure: CPU busy (2.00 cores used by other programs)."),
+    ):
+        monkeypatch.setattr("lab.bench.store.fitness.check", lambda findings=findings: findings)
+        result = CliRunner().invoke(check_command, standalone_mode=False)
+        assert result.output.splitlines()[-1] == verdict
+        assert result.return_value == 0
+
+
+def test_the_resource_that_is_short_is_named():
+    """In the sentence of the finding."""
+    finding = judged(pressure__cpu_some=0.2, pressure__io_some=0.2)["pressure"]
+    assert finding.cost == "Tasks, including the server, are waiting for CPU and I/O"
+
+
 @pytest.mark.parametrize("tracked", [(0, 262_144), (900, 4_194_304)])
 def test_a_firewall_that_tracks_nothing_or_enough_is_fine(tracked):
     """Only a table that the load can fill drops handshakes."""
@@ -128,7 +166,7 @@ def test_a_firewall_that_tracks_nothing_or_enough_is_fine(tracked):
 def test_a_kernel_without_pressure_is_said_to_have_none():
     """It costs two causes that cannot be named any more."""
     finding = judged(pressure__cpu_some=None, pressure__io_some=None, pressure__memory_some=None)
-    assert finding["pressure"].value == "not told"
+    assert finding["pressure"].value == "unknown"
     assert finding["pressure"].level == "warn"
 
 

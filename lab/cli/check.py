@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Any
 
@@ -56,6 +56,7 @@ def check_command(*, as_json: bool, noise: float | None, profile: str, **sizes: 
         for finding in findings:
             for line in _check_lines(finding, wide, columns(console)):
                 console.print(line, highlight=False, soft_wrap=True)
+        console.print(_verdict(findings), highlight=False, soft_wrap=True)
     return 3 if any(finding.level == "fail" for finding in findings) else 0
 
 
@@ -81,11 +82,16 @@ def _noise(profile: str, seconds: float, *, as_json: bool, **sizes: Any) -> int:
     return summary.exit_code
 
 
+def _verdict(findings: Iterable[fitness.Check]) -> str:
+    reasons = "; ".join(finding.not_ready for finding in findings if finding.not_ready)
+    return f"\nNot ready to measure: {reasons}." if reasons else "\nReady to measure."
+
+
 def _check_lines(finding: fitness.Check, wide: int, width: int) -> Iterator[Text]:
     """
     Yield the finding, and below it what it costs and what to do.
 
-    A command has a line of its own, however long: whoever copies it gets all of it.
+    A command stands on one line, however long, so that it can be copied.
     """
     mark, style = MARKS[finding.level]
     yield Text.assemble((f"{mark:<4}", style), f"  {finding.name:<{wide}}  {finding.value}")

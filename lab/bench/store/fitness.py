@@ -12,10 +12,11 @@ import math
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from lab.analysis.gates.machine import FOREIGN_CPU, FOREIGN_CPU_SEVERE
 from lab.bench.machine.programs import output_of
 from lab.bench.probes.machine import read_meminfo
 from lab.bench.probes.pressure import PressureProbe
@@ -35,14 +36,17 @@ libraries and reconnecting."""
 FILES_LEAST = 1100
 """Descriptors below which 1,024 connections cannot even be opened."""
 
-FOREIGN = 0.10
-"""Cores; the limit above which a trial is repeated."""
+FOREIGN = FOREIGN_CPU
+"""Cores; the limit above which a trial is repeated, with one core for the server."""
 
 STEAL = 0.02
 """Share; the same."""
 
 PRESSURE = 0.05
 """Share of the time in which some task waited, with nothing of ours running."""
+
+RESOURCES = {"cpu": "CPU", "io": "I/O", "memory": "memory"}
+"""The kernel's name -> the name in a sentence."""
 
 MEMORY = 500e6
 """Bytes: eight workers of a small application, the generator and the lab."""
@@ -66,24 +70,24 @@ TOOLS = dict.fromkeys(("ss", "wrk", "ab"), "tools") | dict.fromkeys(
 COSTS = {
     "cores": (
         (
-            "Server and generator share one core, so throughput is that of both; only CPU a "
-            "request means something"
+            "Server and load generator share one core, so requests/s depend on both; only CPU "
+            "per request can be compared"
         ),
-        "Use a machine with two cores or more, or let this process use them (taskset, cpuset).",
+        "Use a machine with at least two cores, or let this process use them (taskset, cpuset).",
     ),
     "CPU quota": (
         (
-            "The control group is stopped for the rest of each period once its quota is used up, "
-            "and such trials are repeated or marked"
+            "The kernel stops all processes of the control group while its quota is used up, "
+            "and `lab` repeats or marks such trials"
         ),
         "Give the container whole cores (docker --cpuset-cpus) instead of a quota (--cpus).",
     ),
     "governor": (
-        "The frequency follows the load, so a half idle server costs more CPU per request",
+        "The frequency follows the load, so a half-idle server uses more CPU per request",
         "`cpupower frequency-set -g performance`",
     ),
     "turbo": (
-        "The frequency depends on the temperature and on the number of busy cores",
+        "The frequency changes with the temperature and the number of busy cores",
         (
             "Turn it off for narrower intervals: "
             "`echo 0 > /sys/devices/system/cpu/cpufreq/boost`, "
@@ -95,59 +99,65 @@ COSTS = {
         f"`sysctl -w net.core.somaxconn={4 * BACKLOG}`",
     ),
     "open files": (
-        "Loads of 1,024 connections may run out of descriptors, on either side",
+        "With 1,024 connections the server or the load generator may run out of file descriptors",
         f"{{first}}`ulimit -n {FILES}`",
     ),
     "local ports": (
-        "Above half of the range the kernel takes up to 100 times as long to find a free port",
+        "With more than half of the ports in use, the kernel finds one up to 100 times slower",
         "Wait a minute, or: `sysctl -w net.ipv4.ip_local_port_range='10240 65535'`",
     ),
     "firewall": (
         (
-            "From {rate:,.0f} new connections a second on its table is full after two minutes, "
-            "and handshakes are dropped"
+            "At {rate:,.0f} new connections per second the firewall's table is full after two "
+            "minutes, and the kernel drops handshakes"
         ),
         f"`sysctl -w net.netfilter.nf_conntrack_max={TRACKED}`",
     ),
     "other load": (
-        f"Trials with more than {FOREIGN:.2f} cores of it are repeated, and intervals are wider",
-        "Stop other work on this machine, or give the run more blocks.",
+        (
+            f"`lab` repeats trials in which other programs use more than {FOREIGN:.2f} cores for "
+            "each core of the server, and the intervals are wider"
+        ),
+        "Stop other programs, or measure for longer.",
     ),
     "steal": (
-        "The hypervisor gives the cores to others, and such trials are repeated",
+        "The hypervisor gives CPU time to other machines, and `lab` repeats such trials",
         "Use a machine with dedicated cores.",
     ),
     "pressure": (
-        "Tasks wait for what is short here, the server among them",
-        "Stop what uses it.",
+        "Tasks, including the server, are waiting for {short}",
+        "Stop other programs.",
     ),
-    "pressure not told": (
-        "I/O and memory cannot be named as the cause that limits a server",
+    "pressure unknown": (
+        "`lab` cannot tell whether I/O or memory limits a server",
         "Boot with psi=1, on Linux 4.20 or later.",
     ),
     "memory": (
-        "Servers with many workers may be swapped out or killed",
-        "Stop what uses it, or leave out the profiles with many processes.",
+        "The kernel may swap out or kill servers with many workers",
+        "Stop programs that use memory, or leave out the profiles with many processes.",
     ),
     "swap": (
-        "A page that comes back from the disk makes one request slow, and PSS leaves it out",
-        "Stop what uses the memory, then: `swapoff -a && swapon -a`",
+        "A request that needs a swapped-out page is slow, and PSS does not count such pages",
+        "Stop programs that use memory, then: `swapoff -a && swapon -a`",
     ),
-    "uwsgi": ("No profile can run but those of other servers", "`pip install uwsgi`"),
+    "uwsgi": ("Only profiles of other servers can run", "`pip install uwsgi`"),
     "uwsgi routing": (
-        "Profiles with route options, such as those that answer from the cache, do not start",
+        "Profiles with route options, such as those that reply from the cache, do not start",
         "Install libpcre2-dev, then: `pip install --no-cache-dir --force-reinstall uwsgi`",
     ),
     "ss": (
-        "Where a container forbids to ask a server's sockets, accept-queue drops go unseen",
+        "In a container that hides a server's sockets, `lab` does not see accept-queue drops",
         "`apt install iproute2`",
     ),
-    "wrk": ("The engine cannot be checked against it", "`apt install wrk`"),
-    "ab": ("The article's own commands cannot be repeated", "`apt install apache2-utils`"),
-    "gunicorn": ("Its profile is skipped", "`pip install gunicorn`"),
-    "locust": ("`locust -f loadtests/` does not run; `lab run` does", "`pip install locust`"),
+    "wrk": ("The load generator cannot be checked against wrk", "`apt install wrk`"),
+    "ab": ("The commands of the article cannot be repeated", "`apt install apache2-utils`"),
+    "gunicorn": ("The gunicorn profiles are skipped", "`pip install gunicorn`"),
+    "locust": (
+        "`locust -f loadtests/` does not run; `lab run` works without it",
+        "`pip install locust`",
+    ),
     "fib missing": ("The application cannot be imported", BUILD),
-    "fib stale": ("What is measured is not what the source says", BUILD),
+    "fib stale": ("The compiled module is older than its source", BUILD),
     "fib": ("The step from plain Python to the compiled module shows no difference", BUILD),
 }
 """What it costs where an item is not as it should be, and what to do; {words} are filled in."""
@@ -165,6 +175,8 @@ class Check:
     """What it costs if it stays so; without a full stop. Empty where all is well."""
     advice: str = ""
     """What to do; a sentence, or a command. Commands stand between backticks."""
+    not_ready: str = ""
+    """Why a run would have no valid trial; empty if this finding does not prevent one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +233,7 @@ def assess(environment: Mapping[str, Any], moment: Moment) -> list[Check]:
     return [
         *_machine(environment),
         *_network(environment, moment),
-        *_others(moment),
+        *_others(moment, len(environment.get("cpu", {}).get("affinity", ()))),
         *_programs(environment, moment),
     ]
 
@@ -265,20 +277,25 @@ def _network(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]:
         yield _judged("firewall", shown, fine=most >= TRACKED, rate=most / 120)
 
 
-def _others(moment: Moment) -> Iterator[Check]:
-    """Judge what others leave of the cores and of the memory."""
+def _others(moment: Moment, usable: int) -> Iterator[Check]:
+    """Judge what other programs leave of the *usable* cores, and of the memory."""
     readings = moment.readings
     if (foreign := readings.get("machine.foreign_cpu")) is not None:
-        yield _judged("other load", f"{max(foreign, 0):.2f} cores", fine=foreign <= FOREIGN)
+        load = _judged("other load", f"{max(foreign, 0):.2f} cores", fine=foreign <= FOREIGN)
+        if foreign > FOREIGN_CPU_SEVERE * max(1, usable // 2):  # the server gets half of them
+            busy = f"CPU busy ({foreign:.2f} cores used by other programs)"
+            load = replace(load, not_ready=busy)
+        yield load
     if (steal := readings.get("machine.steal")) is not None:
         yield _judged("steal", f"{steal:.1%}", fine=steal <= STEAL)
     keys = {name: f"pressure.{name}_some" for name in ("cpu", "io", "memory")}
     shares = {name: readings[key] for name, key in keys.items() if key in readings}
     if shares:
         shown = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
-        yield _judged("pressure", shown, fine=max(shares.values()) <= PRESSURE)
+        short = [RESOURCES[name] for name, share in shares.items() if share > PRESSURE]
+        yield _judged("pressure", shown, fine=not short, short=" and ".join(short))
     else:
-        yield _judged("pressure", "not told", fine=False, why="pressure not told")
+        yield _judged("pressure", "unknown", fine=False, why="pressure unknown")
     if moment.memory is not None:
         shown = f"{moment.memory / 1e6:,.0f} MB available"
         yield _judged("memory", shown, fine=moment.memory >= MEMORY)
@@ -319,4 +336,5 @@ def _judged(
     if fine:
         return Check(name, value, "ok")
     cost, advice = (text.format(**words) for text in COSTS[why or name])
-    return Check(name, value, level, cost, advice)
+    not_ready = f"{name} {value}" if level == "fail" else ""
+    return Check(name, value, level, cost, advice, not_ready)
