@@ -61,6 +61,7 @@ def warnings(
     progress: tuple[int, int],
     *,
     failing: Mapping[str, tuple[int, int]],
+    voided: bool = False,
     ceiling: Notice | None = None,
 ) -> tuple[Notice, ...]:
     """
@@ -73,6 +74,7 @@ def warnings(
         measurable: Profiles with at least one trial that the headline metric can be read from.
         progress: Slots with a trial, and planned slots.
         failing: Other profiles whose server failed: in how many trials, and of how many.
+        voided: Whether the machine made trials invalid.
         ceiling: What `lab.analysis.ceiling` found.
     """
     notices: list[Notice] = []
@@ -85,7 +87,7 @@ def warnings(
     if ceiling is not None:
         notices.append(ceiling)
     if measurable or len(run.plan.profiles) == 1:
-        notices += _noise(run, aa)
+        notices += _noise(run, aa, voided=voided)
     measured, planned = progress
     if measured < planned:
         notices.append(EndedEarly(measured, planned))
@@ -192,17 +194,17 @@ def _unlike(plan: Plan, aa: Mapping[str, Comparison]) -> dict[str, Estimate]:
     return {name: ratio for name, ratio in dict_items if not alike(ratio, plan.smallest)}
 
 
-def _noise(run: Run, aa: Mapping[str, Comparison]) -> list[Notice]:
+def _noise(run: Run, aa: Mapping[str, Comparison], *, voided: bool) -> list[Notice]:
     """Return what the A/A arm shows of this machine; nothing when all is well."""
     headline, found = aa[HEADLINE], noise_check(run.plan, aa)
     if found is None:
-        return [NoiseUnknown(headline.reference)]
+        return [NoiseUnknown(headline.reference, voided)]
     if found.passed:
         return []
     seen, blocks, smallest = _unlike(run.plan, aa), run.blocks, run.plan.smallest
     apart = all(half_width(ratio) <= smallest for ratio in seen.values())
     needed = [blocks_for_half_width(ratio, smallest, blocks) for ratio in seen.values()]
     known = [number for number in needed if number is not None]
-    enough = max(known) if not apart and len(known) == len(needed) else None
+    enough = max(known) if not (apart or voided) and len(known) == len(needed) else None
     decides = HEADLINE in seen
     return [Noise(headline.reference, seen, smallest, found.within, enough, decides, apart=apart)]

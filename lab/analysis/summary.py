@@ -19,6 +19,7 @@ from lab.analysis.confirm import diagnoses
 from lab.analysis.descent import reference_lines, steps_from
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
+from lab.analysis.gates.machine import MACHINE
 from lab.analysis.gates.replies import never_kept
 from lab.analysis.health import (
     HEADLINE,
@@ -290,7 +291,21 @@ def _health(
     broken = [name for name, (number, trials) in failed.items() if is_broken(number, trials)]
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
     failing = {name: share for name, share in failed.items() if share[0] and name not in unstarted}
-    notices = warnings(run, aa, unstarted, measurable, progress, failing=failing, ceiling=ceiling)
+    voided = any(
+        finding.gate is MACHINE and finding.withholds is None
+        for item in observations
+        for finding in item.findings
+    )
+    notices = warnings(
+        run,
+        aa,
+        unstarted,
+        measurable,
+        progress,
+        failing=failing,
+        voided=voided,
+        ceiling=ceiling,
+    )
     return notices, exit_code(aa, broken, measurable, len(rows), run.plan.smallest)
 
 

@@ -92,11 +92,14 @@ class NoiseUnknown(Notice):
     """The reference has too few blocks in which both of its runs count."""
 
     reference: str
+    voided: bool = False
+    """Whether other programs made trials invalid, which more blocks do not change."""
 
     def sentence(self) -> str:
+        remedy = "" if self.voided else " Run more blocks."
         return (
             f"The noise check is missing: {self.reference} needs at least two blocks in which "
-            "both of its trials are valid. Run more blocks."
+            f"both of its trials are valid.{remedy}"
         )
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.gates import GATES, judge
+from lab.analysis.summary import summarise
+from lab.analysis.warning import NoiseUnknown
 from lab.model.measurement import Failure
 from lab.model.plan import Load
 from lab.model.workload import Transport
@@ -534,6 +536,26 @@ def test_more_blocks_are_no_advice_where_none_would_count():
     mild, severe = (judge(make.trial(readings=readings))[0].advice for readings in taken)
     assert mild == "Stop other work on this machine, or run more blocks."
     assert severe == "Stop other work on this machine: until then no block is valid."
+
+
+def test_the_noise_check_does_not_advise_what_the_gate_excludes():
+    """More blocks help if trials are missing, and not if other programs make them invalid."""
+    run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (8000, 118e-6)})
+    first = tuple(trial for trial in run.trials if trial.slot.block == 0)
+    busy = {"machine.foreign_cpu": 0.6}
+    crowded = tuple(
+        replace(trial, readings=trial.readings | busy)
+        if trial.slot.arm.profile.name == "baseline"
+        else trial
+        for trial in run.trials
+    )
+    for trials, voided in ((first, False), (crowded, True)):
+        warned = summarise(replace(run, trials=trials)).warnings
+        assert [notice for notice in warned if isinstance(notice, NoiseUnknown)] == [
+            NoiseUnknown("baseline", voided)
+        ]
+    assert NoiseUnknown("baseline").sentence().endswith(" Run more blocks.")
+    assert "Run more" not in NoiseUnknown("baseline", voided=True).sentence()
 
 
 def test_an_unpinned_server_may_use_every_core():
