@@ -92,6 +92,11 @@ def _said(error: click.ClickException) -> str:
         if isinstance(error.param, click.Argument):
             name = (error.param.metavar or name.upper()).strip("[].")
         return f"{name}: {error.message.rstrip('.')}"
+    if isinstance(error, click.MissingParameter) and error.param:
+        choices = getattr(error.param.type, "choices", ())
+        if choices:
+            names = " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
+            return f"missing option {error.param.opts[0]}: {names}"
     text = text[0].lower() + text[1:]
     if error.ctx is None:
         return text
