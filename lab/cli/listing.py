@@ -28,9 +28,9 @@ BACKING = "Backing services, which applications ask"
 
 MEASURED = (
     "CPU: CPU per request, against the profile that is named or stands above, so 0.5x is half; "
-    "~ may be 1x. The figures are those of docs/reference/profiles.md: stored runs, the server on "
-    "one core. `lab run NAME` measures yours; `lab run` alone compares the ladder and the "
-    "reference lines."
+    "~: the interval contains 1. The figures are those of docs/reference/profiles.md: stored runs, "
+    "the server on one core. `lab run NAME` measures yours; `lab run` alone compares the ladder "
+    "and the reference lines."
 )
 
 BESIDE = 33

@@ -34,6 +34,9 @@ from lab.model.workload import Workload
 WRITTEN = {"wsgi": "WSGI", "tornado": "Tornado", "program": "built-in"}
 """Interfaces that are written otherwise than as they are named."""
 
+ABSENT = re.compile(r"No (?:module named|package metadata was found for) '?([\w-]+)")
+"""How Python ends if a package is not installed; a group for its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Installation:
@@ -136,7 +139,10 @@ def _with_version(checked: _Check) -> Installation:
     done = _told(find_command(asked[0]) or asked[0], *asked[1:])
     said = [line.strip() for line in (done.stdout if done else "").splitlines() if line.strip()]
     if done is None or done.returncode:
-        why = said[-1] if said else f"{profile.version[0]} does not tell its version"
+        why = said[-1] if said else f"{profile.version[0]} does not print its version"
+        absent = ABSENT.search(why)
+        if absent and any(absent[1] in word for word in asked):
+            return replace(checked.installed, missing=f"not installed{checked.hint}")
         return replace(checked.installed, missing=f"cannot run{checked.hint}: {why}")
     return replace(checked.installed, version=said[0] if said else "")
 
