@@ -40,11 +40,15 @@ def test_as_many_as_there_is_room_for_are_taken(wanted, connections):
 @pytest.mark.parametrize(
     ("cores", "generators", "said"),
     [
-        (((0,), (1,)), 1, "CPUs: server on 0, generator on 1"),
-        (EIGHT, 1, "CPUs: server on 0-3, generator on 4-7"),
-        (EIGHT, 2, "CPUs: server on 0-3, 2 generators on 4-5 and 6-7"),
-        (((0, 4, 1, 5), (2, 6, 3, 7)), 2, "CPUs: server on 0-1,4-5, 2 generators on 2,6 and 3,7"),
-        (None, 2, "CPUs: server and 2 generators on any"),
+        (((0,), (1,)), 1, "CPUs: server on 0, load generator on 1"),
+        (EIGHT, 1, "CPUs: server on 0-3, load generator on 4-7"),
+        (EIGHT, 2, "CPUs: server on 0-3, 2 load generators on 4-5 and 6-7"),
+        (
+            ((0, 4, 1, 5), (2, 6, 3, 7)),
+            2,
+            "CPUs: server on 0-1,4-5, 2 load generators on 2,6 and 3,7",
+        ),
+        (None, 2, "CPUs: server and 2 load generators on any CPU"),
     ],
 )
 def test_who_runs_where_is_said_before_the_run(cores, generators, said):
@@ -58,7 +62,7 @@ def test_two_generators_load_a_server(tmp_path):
     """The run says that there were two, and every trial has the window of each."""
     command = ("lab", "run", "tuned", *SMALL, "--no-pin", "--generators", "2", "--no-confirm")
     done = compare(*command, cwd=tmp_path)
-    assert "CPUs: server and 2 generators on any" in done.stderr
+    assert "CPUs: server and 2 load generators on any CPU" in done.stderr
     assert "generator: engine x2" in done.stdout
     assert header(tmp_path)["generator"] == "engine x2"
     for trial in trials(tmp_path):

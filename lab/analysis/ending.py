@@ -9,6 +9,7 @@ from lab.analysis import sweep_values
 from lab.analysis.compare import LEAST_FLOOR, differs
 from lab.analysis.health import HEADLINE
 from lab.analysis.judging import (
+    STATUSES,
     UNJUDGED,
     CountReading,
     Judgement,
@@ -71,6 +72,19 @@ def exit_status(summaries: Sequence[Summary], judgements: Sequence[Judgement]) -
     if status != UNJUDGED or not of_versions or any(map(_unlike, summaries)):
         return status
     return 0 if is_over(summaries, judgements) else status
+
+
+def inconclusive(summaries: Sequence[Summary], judgements: Sequence[Judgement]) -> Iterator[str]:
+    """Yield why a run with exit status 3 is inconclusive."""
+    if sweep_values.exit_code(summaries) == UNJUDGED:
+        yield "too few valid trials" if any(map(_has_too_few, summaries)) else "too noisy"
+    if any(STATUSES[judgement.outcome] == UNJUDGED for judgement in judgements):
+        yield "a limit is inconclusive"
+
+
+def _has_too_few(summary: Summary) -> bool:
+    measurable = sum(HEADLINE in row.values for row in summary.rows)
+    return summary.aa[HEADLINE].ratio is None or measurable < min(2, len(summary.rows))
 
 
 def blocks_to_tell(judgement: Judgement, run: Run) -> int | None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from lab.analysis.compare import surely
 from lab.analysis.conclude import conclude
 from lab.analysis.conclusion import Conclusion
-from lab.analysis.ending import exit_status
+from lab.analysis.ending import exit_status, inconclusive
 from lab.analysis.footnotes import around
 from lab.analysis.health import noise_check
-from lab.analysis.judging import Judgement, judge_own
+from lab.analysis.judging import UNJUDGED, Judgement, judge_own
 from lab.analysis.machine import Facts, Network, facts, network
 from lab.analysis.summary import Summary
 from lab.analysis.sweep_values import (
@@ -198,6 +198,13 @@ class RunConclusion:
     def status(self) -> int:
         """The exit status of the run, with its limits."""
         return exit_status(self.summaries, self.judgements)
+
+    @property
+    def why_inconclusive(self) -> tuple[str, ...]:
+        """The reasons of a run that is inconclusive; empty of another one."""
+        if self.status != UNJUDGED:
+            return ()
+        return tuple(inconclusive(self.summaries, self.judgements))
 
 
 def conclude_run(

@@ -190,7 +190,7 @@ def judged(run_conclusion: RunConclusion, *, quiet: bool) -> int:
     Unless *quiet* what the status means stands below the report.
     """
     if not quiet:
-        say(opening.end(run_conclusion.status))
+        say(opening.end(run_conclusion.status, run_conclusion))
     for line in lines(run_conclusion):
         say(line, err=True)
     return run_conclusion.status

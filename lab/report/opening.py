@@ -34,7 +34,7 @@ from lab.report.warnings import REASONS, told
 ENDS = {
     0: "measured",
     1: "a server failed in at least half of its trials",
-    3: "measured, but inconclusive: too noisy, too few valid trials, or a limit not decided",
+    3: "inconclusive",
     99: "regression: a limit of --fail-if is crossed",
 }
 """What the exit status of a run means."""
@@ -119,9 +119,10 @@ def _capital(table: Table) -> Table:
     return replace(table, title=f"{head.upper()}{mark}{rest}")
 
 
-def end(status: int) -> str:
-    """Say what the exit *status* of a run means."""
-    return f"exit {status}: {ENDS[status]}"
+def end(status: int, run_conclusion: RunConclusion | None = None) -> str:
+    """Say what the exit *status* of a run means; of an inconclusive run also the reasons."""
+    reasons = () if run_conclusion is None else run_conclusion.why_inconclusive
+    return f"exit {status}: {ENDS[status]}{': ' if reasons else ''}{' and '.join(reasons)}"
 
 
 def _of_sweep(sweep_conclusion: SweepConclusion, way: Way) -> Document:
@@ -338,9 +339,10 @@ def _commands(summary: Summary, way: Way) -> tuple[str, ...]:
         lines = ["TRY NEXT", f"  {lab} lint {shlex.join(own)}"]
         # The --rate of `lab tune` is another question, and `lab ab` has none.
         another = run.command.split()[1:2] in (["tune"], ["ab"])
-        if load.rate is None and load.requests is None and not another:
+        measured = summary.exit_code == 0  # what helps a noisy run stands in its warning
+        if load.rate is None and load.requests is None and measured and not another:
             lines.append(f"  {run.command} --rate 50%   # p99 at half the load, as a user sees it")
-    elif summary.serves_wsgi:
+    elif summary.serves_wsgi and not re.search(r"\s--app[\s=]", run.command):
         lines = [
             "TRY ON YOUR APPLICATION",
             f"  {lab} lint ~/mysite/uwsgi.ini",

@@ -90,7 +90,7 @@ def test_both_are_asked_in_the_uwsgi_protocol_and_answer(tmp_path):
     assert done.returncode in {0, 3}, done.stdout + done.stderr
     assert "/where/Bonn by the uwsgi protocol over a UNIX socket" in done.stdout
     assert "two protocols" not in done.stdout
-    assert "tuned: at such a socket as well" in done.stderr
+    assert "tuned also uses the uwsgi protocol." in done.stderr
     (lines,) = (file.read_text().splitlines() for file in tmp_path.glob("results/*/trials.ndjson"))
     windows = [window for line in lines for window in json.loads(line)["windows"]]
     assert len(windows) >= 3

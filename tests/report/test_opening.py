@@ -10,6 +10,7 @@ from lab.analysis.load_limit import load_at_limit
 from lab.analysis.points import summaries
 from lab.analysis.summary import summarise
 from lab.analysis.sweep import conclude_run
+from lab.analysis.thresholds import parse
 from lab.bench.machine import project
 from lab.bench.store.folder import read_run
 from lab.model.comparison import MayBe
@@ -127,6 +128,26 @@ def test_the_exit_status_is_said_in_words(status, said):
     """As the last line, below all else."""
     assert opening.end(status).startswith(f"exit {status}: ")
     assert said in opening.end(status)
+
+
+def test_an_inconclusive_run_names_its_reason():
+    """Noise, trials that do not count, or a limit."""
+    quiet = make.ladder_run({"a": (2000, 480e-6), "b": (2400, 380e-6)}, blocks=9)
+    noisy = make.ladder_run({"a": (2000, 480e-6), "b": (2400, 380e-6)}, noise=0.4, blocks=9)
+    short = replace(quiet, trials=quiet.trials[:3])
+    for run, reason in ((noisy, "too noisy"), (short, "too few valid trials")):
+        found = conclude_run([summarise(run)])
+        assert opening.end(found.status, found) == f"exit 3: inconclusive: {reason}"
+    limited = conclude_run([summarise(short)], [parse("cpu(b/a) > 0.79")])
+    assert opening.end(limited.status, limited).endswith("trials and a limit is inconclusive")
+
+
+def test_nobody_is_told_to_try_what_was_done():
+    """An ini of one's own for who gave --app, and a fixed rate after a noisy run."""
+    run = make.ladder_run({"a": (2000, 480e-6), "b": (2400, 380e-6)}, noise=0.4, blocks=4)
+    assert "TRY ON" in shown(summarise(run))
+    asked = replace(run, command="lab run a b --app shop:app --path /")
+    assert "TRY ON" not in shown(summarise(asked))
 
 
 def test_what_is_told_of_a_step_is_one_of_four(sustained):

@@ -83,7 +83,7 @@ def test_a_folder_stands_for_the_one_of_the_container(image, tmp_path):
     asked = image(SERVES, chdir=tmp_path / "src")
     assert served(asked, tmp_path)[0] == b"pears"
     assert found(asked)[2][0].startswith(
-        f"uwsgi.ini: in a private copy: chdir = /nowhere/app -> {tmp_path}/src; "
+        f"uwsgi.ini: changed in the private copy: chdir = /nowhere/app -> {tmp_path}/src; "
     )
 
 

@@ -174,14 +174,14 @@ def test_the_user_reads_what_a_copy_has_otherwise(shop):
     chosen, _, subject = available([str(shop / "shop.ini"), "tuned"], OWN)
     assert list(remarks([each.profile for each in chosen], (0,), subject)) == [
         (
-            "shop.ini: in a private copy: socket = shop.sock -> a private UNIX socket, asked over "
-            "the uwsgi protocol; stats, pidfile -> the trial's folder; master = true (the option "
-            "that switched it on is left out)"
+            "shop.ini: changed in the private copy: socket = shop.sock -> a private UNIX socket, "
+            "asked over the uwsgi protocol; stats, pidfile -> the trial's folder; master = true "
+            "(the option that switched it on is left out)"
         ),
         f"shop.ini: left out: cron = 1 2 3 4 5 {shop}/x (would run it)",
-        "shop.ini: 2 processes, and its server has 1 CPU here",
-        "tuned: at such a socket as well; --front http asks them over HTTP",
-        "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it",
+        "shop.ini: 2 processes share 1 CPU here",
+        "tuned also uses the uwsgi protocol. To test both over HTTP, use --front http.",
+        "`lab show PROFILE` prints the private copy; --keep OPTION keeps an option in it.",
     ]
 
 
@@ -214,7 +214,7 @@ def test_who_compares_one_application_with_itself_reads_it(shop):
     for given, times in ((asked, 1), (OWN, 0)):
         chosen, _, subject = available(names, given)
         found = list(remarks([each.profile for each in chosen], None, subject))
-        assert str(found).count("shop.ini, later.ini: all serve other:app, and") == times
+        assert str(found).count("shop.ini, later.ini: all serve other:app (--app, ") == times
 
 
 def test_an_option_to_keep_must_be_there(shop):

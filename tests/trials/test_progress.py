@@ -40,8 +40,8 @@ def test_minutes_are_announced_as_the_most_that_there_are():
     plan = with_minutes(make.plan(make.profile("a"), make.profile("b")), 15)
     line, _cpus = announcement(PreparedRun(plan, {}, 900.0, None))
     assert line == (
-        "2 profiles, blocks with a twice in each, windows of 2 s, seed 7: at most 15 min; "
-        "after 6, 9, 13, ... blocks what is decided leaves"
+        "2 profiles, a twice in each block, windows of 2 s, seed 7. This takes at most 15 min: "
+        "after 6, 9, 13, ... blocks profiles with a decided comparison are left out."
     )
 
 

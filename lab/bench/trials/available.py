@@ -133,15 +133,15 @@ def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
 
 def _with_version(checked: _Check) -> Installation:
     """Return a profile with what its server says of its version."""
-    asked, profile = checked.asked, checked.installed.profile
-    if not asked:
+    command, profile = checked.asked, checked.installed.profile
+    if not command:
         return checked.installed
-    done = _told(find_command(asked[0]) or asked[0], *asked[1:])
+    done = _told(find_command(command[0]) or command[0], *command[1:])
     said = [line.strip() for line in (done.stdout if done else "").splitlines() if line.strip()]
     if done is None or done.returncode:
         why = said[-1] if said else f"{profile.version[0]} does not print its version"
         absent = ABSENT.search(why)
-        if absent and any(absent[1] in word for word in asked):
+        if absent and any(absent[1] in word for word in command):
             return replace(checked.installed, missing=f"not installed{checked.hint}")
         return replace(checked.installed, missing=f"cannot run{checked.hint}: {why}")
     return replace(checked.installed, version=said[0] if said else "")

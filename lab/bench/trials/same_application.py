@@ -136,27 +136,31 @@ def remarks(
     theirs = [profile for profile in found if profile.own and not profiles.is_ours(profile.path)]
     if len(theirs) > 1 and (app := app_of(theirs[0], workload)):
         names = ", ".join(profile.path.name for profile in theirs)
-        yield f"{names}: all serve {app}, and not what they name: --app and --workload say it"
+        yield f"{names}: all serve {app} (--app, --workload), not the applications that they name"
     for profile in found:
         moved = [alteration for alteration in profile.altered if alteration.became is not None]
         left_out = [alteration for alteration in profile.altered if alteration.became is None]
         if moved:
-            yield f"{profile.path.name}: in a private copy: {'; '.join(_gathered(moved))}"
+            yield f"{profile.path.name}: changed in the private copy: {'; '.join(_gathered(moved))}"
         if left_out:
             yield f"{profile.path.name}: left out: {'; '.join(map(str, left_out))}"
         processes = servers.settings(profile).processes
         if profile.altered and cores and processes and processes > len(cores):
             cpus = f"{len(cores)} CPU{'s' * (len(cores) > 1)}"
-            yield f"{profile.path.name}: {processes} processes, and its server has {cpus} here"
+            yield f"{profile.path.name}: {processes} processes share {cpus} here"
     ours = [
         profile for profile in found if profile.own and not (profile.altered or profile.commands)
     ]
     if behind := [
         profile.name for profile in ours if asked_over(profile.options)[0].manner.proxied
     ]:
-        yield f"{', '.join(behind)}: at such a socket as well; --front http asks them over HTTP"
+        several = len(behind) > 1
+        yield (
+            f"{', '.join(behind)} also use{'' if several else 's'} the uwsgi protocol. "
+            f"To test {'all' if several else 'both'} over HTTP, use --front http."
+        )
     if any(profile.altered for profile in found):
-        yield "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it"
+        yield "`lab show PROFILE` prints the private copy; --keep OPTION keeps an option in it."
 
 
 def _gathered(moved: Sequence[Alteration]) -> Iterator[str]:

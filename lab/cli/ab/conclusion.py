@@ -121,7 +121,8 @@ class PairConclusion:
     def end(self) -> str:
         """What the exit status means, in a line."""
         if self.status != UNCONFIRMED or self.agreed is not False:
-            return opening.end(self.status)
+            conclusion = self.first.outcome.conclusion if self.status == UNJUDGED else None
+            return opening.end(self.status, conclusion)
         why = "does not agree" if self.second else "did not end"
         return f"exit {UNCONFIRMED}: a limit is crossed and not confirmed: the second run {why}"
 

@@ -259,6 +259,10 @@ def carry_out(
 
     def compare(options: Measurement) -> Outcome:
         prepared = prepare(options, subject)
+        if len(options.profiles or ()) > 1 and len(prepared.plan.profiles) == 1:
+            reasons = "; ".join(f"{name}: {why}" for name, why in prepared.skipped.items())
+            if reasons:  # and not a profile that is named twice
+                raise UsageError(f"nothing to compare: {reasons}")
         for arm in prepared.plan.arms:  # what each is asked in, its profile has said
             check_clients((job.generator, job.client), arm.workload)
         for threshold in understood.thresholds:
