@@ -173,3 +173,20 @@ def test_gunicorn_reads_the_same_address(text):
         assert address.path.text == expected
     else:
         assert address.lost
+
+
+@pytest.mark.parametrize("to", ["granian", "uwsgi"])
+@pytest.mark.parametrize("name", ["gunicorn m:app", "Procfile", "gunicorn.conf.py"])
+def test_the_default_address_of_gunicorn_depends_on_port(tmp_path, monkeypatch, name, to):
+    """Without bind it listens on 0.0.0.0:$PORT where PORT is set."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Procfile").write_text("web: gunicorn m:app\n")
+    (tmp_path / "gunicorn.conf.py").write_text('wsgi_app = "m:app"\n')
+    unset, known = migrated(name, to, {}), migrated(name, to, {"PORT": "5000"})
+    assert unset.status == 4
+    assert [note.was for note in unset.lists["behaves differently"]][-1] == "gunicorn's default"
+    assert "gunicorn's default" not in str(unset.lists["the same"])
+    assert "0.0.0.0:$PORT where PORT is set" in unset.lists["behaves differently"][-1].becomes
+    written = "--host 0.0.0.0 --port 5000" if to == "granian" else "http-socket = 0.0.0.0:5000\n"
+    assert written in known.text
+    assert not any("default, 0" in note.was for note in known.lists["behaves differently"])

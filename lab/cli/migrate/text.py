@@ -38,7 +38,8 @@ def _facts(migration: Migration) -> Iterator[tuple[str, str]]:
     yield "Start it", migration.start
     if migration.at_once:
         yield "At once", f"{migration.at_once} requests, before and after"
-    if migration.translation.service.addresses:
+    addresses = migration.translation.service.addresses
+    if addresses and not any(address.elsewhere for address in addresses):
         yield "Address", "the same as the old server's: change it while both run"
     for each in migration.open:
         yield "Open", f"{each}: decided here as if no variable were set. Give --env NAME=VALUE"

@@ -189,9 +189,9 @@ def _static(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
 def added(made: Translation) -> None:
     """Say where it listens: at one address, by HTTP."""
     first, *others = made.service.addresses or (None,)
-    if first is not None and first.protocol == "http":
+    if first is not None and first.protocol == "http" and not first.elsewhere:
         made.same.append(Note(first.was, "--uds" if first.path else "--host, --port"))
-    elif first is not None:
+    elif first is not None and first.protocol != "http":
         says = "granian speaks HTTP only, so nginx needs proxy_pass instead of uwsgi_pass"
         made.changed.append(Note(first.was, says))
     made.lost += [

@@ -42,6 +42,14 @@ NO_TLS = (
 )
 NO_PROTOCOL = "the protocol is unknown, so lab writes no address: write it as a string"
 
+DEFAULT = "127.0.0.1:8000"
+"""Where gunicorn listens without `bind`, if the environment has no variable PORT."""
+
+BY_PORT = (
+    "gunicorn listens on 0.0.0.0:$PORT where PORT is set, as platforms with a Procfile do: set the "
+    "address"
+)
+
 
 def service_of(config: Config) -> Service:
     """Return what a configuration asks for."""
@@ -79,7 +87,7 @@ def service_of(config: Config) -> Service:
     return Service(
         PROGRAM,
         application,
-        () if refused or "bind" in unknown_names else tuple(_addresses(last)),
+        () if refused or "bind" in unknown_names else tuple(_addresses(last, config.known.environ)),
         said,
         gone,
         unknown,
@@ -233,11 +241,16 @@ def _application(setting: Setting | None) -> Application | None:
     return application_of(module, called if colon else "application", written(setting))
 
 
-def _addresses(last: Mapping[str, Setting]) -> Iterator[Address]:
+def _addresses(last: Mapping[str, Setting], environ: Mapping[str, str]) -> Iterator[Address]:
     bind = last.get("bind")
+    protocol = "uwsgi" if "protocol" in last and last["protocol"].value == "uwsgi" else "http"
+    if bind is None and "PORT" in environ:
+        value = Expression.of(f"0.0.0.0:{environ['PORT']}")
+        yield of_bind(value, protocol, "gunicorn's default, 0.0.0.0:$PORT", _files(last))
+        return
     if bind is None:
-        nowhere = Expression.of("127.0.0.1"), Expression.of("8000"), None
-        yield Address("http", *nowhere, "gunicorn's default", _files(last))
+        default = of_bind(Expression.of(DEFAULT), protocol, "gunicorn's default", _files(last))
+        yield replace(default, elsewhere=BY_PORT)
         return
     whole = values.of_python(bind.raw)
     texts = _listed(bind)
@@ -246,7 +259,6 @@ def _addresses(last: Mapping[str, Setting]) -> Iterator[Address]:
     )
     if len(expressions) == 1 and expressions[0].text and "," in expressions[0].text:
         expressions = [Expression.of(each.strip()) for each in expressions[0].text.split(",")]
-    protocol = "uwsgi" if "protocol" in last and last["protocol"].value == "uwsgi" else "http"
     for value in expressions:
         yield of_bind(value, protocol, written(bind), _files(last))
 

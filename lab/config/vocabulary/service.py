@@ -65,6 +65,9 @@ class Address:
     lost: str = ""
     """Why no other server can be given it; empty where one can."""
 
+    elsewhere: str = ""
+    """Where the old server may listen instead, and what to do; empty: the address is certain."""
+
     @property
     def parts(self) -> tuple[Expression, ...]:
         """All that is written of it."""

@@ -206,6 +206,11 @@ class Translator:
             ):
                 _carry(made, sense_setting, column)
         self.write_defaults(made)
+        made.changed += [
+            Note(address.was, address.elsewhere)
+            for address in made.service.addresses
+            if address.elsewhere
+        ]
         for was, known in service.gone:
             instead = known.instead if service.is_wsgi else known.asgi or known.instead
             made.lost.append(Note(was, instead))
