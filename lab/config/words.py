@@ -102,6 +102,17 @@ class Argument(NamedTuple):
         return raw if LITERAL in with_literals(raw) else self.value
 
     @property
+    def unquoted(self) -> str:
+        """The value as it is written without quotes; "" where one encloses a part of the name."""
+        raw = self.follows.raw if self.follows else self.word.raw
+        quote = raw[:1] if not self.follows and raw[:1] in {"'", '"'} else ""
+        before = 0 if self.follows else len(self.word.value) - len(self.value)
+        text = with_literals(quote + raw[len(quote) + before :])
+        if text.replace(LITERAL, "$") != self.value:
+            return ""
+        return re.sub(r"""(['"\\])""", r"\\\1", text).replace(LITERAL, "\\$")
+
+    @property
     def reads_variables(self) -> bool:
         """Whether a shell puts a variable, or what a command prints, into the value."""
         raw = (self.follows or self.word).raw

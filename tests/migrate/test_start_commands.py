@@ -3,6 +3,9 @@
 import pytest
 
 from lab.cli.migrate.migration import migrated
+from lab.cli.migrate.reader import read
+from lab.config.gunicorn.reader import literal
+from lab.config.meaning import ComputedValue
 from lab.errors import ProfileError
 
 
@@ -183,3 +186,116 @@ def test_an_option_under_a_condition_is_refused(tmp_path, monkeypatch, lines):
     (tmp_path / "granian.sh").write_text(f"#!/bin/sh\n{lines}\n")
     with pytest.raises(ProfileError, match=r"under a condition|in several places"):
         migrated("granian.sh", "gunicorn", {})
+
+
+PROCFILE = (
+    "web: gunicorn shop.wsgi --workers $WEB_CONCURRENCY --bind 0.0.0.0:$PORT "
+    "--timeout ${TIMEOUT:-30}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("to", "lines"),
+    [
+        ("granian", ('--host 0.0.0.0 --port "${PORT}"', '--workers "${WEB_CONCURRENCY}"')),
+        ("uwsgi", ("http-socket = 0.0.0.0:$(PORT)\n", "processes = $(WEB_CONCURRENCY)\n")),
+        ("uwsgi", ("harakiri = %(_)\n", "harakiri = 30\n")),
+    ],
+)
+def test_the_variables_of_a_procfile_stay_variables(tmp_path, to, lines):
+    """They were lost, and with them the address."""
+    path = tmp_path / "Procfile"
+    path.write_text(PROCFILE)
+    made = migrated(str(path), to, {})
+    assert all(line in made.text for line in lines)
+    assert "$PORT" not in str(made.lists["no equivalent"])
+
+
+def test_the_variables_of_a_procfile_have_given_values(tmp_path):
+    """Also one that has a default."""
+    path = tmp_path / "Procfile"
+    path.write_text(PROCFILE)
+    given = {"PORT": "5000", "WEB_CONCURRENCY": "3", "TIMEOUT": ""}
+    text = migrated(str(path), "uwsgi", given).text
+    assert "http-socket = 0.0.0.0:5000\n" in text
+    assert "processes = 3\n" in text
+    assert "harakiri = 60\n" in migrated(str(path), "uwsgi", given | {"TIMEOUT": "60"}).text
+
+
+def test_the_variables_of_a_granian_command_have_given_values():
+    """Those that are not given stay."""
+    command = 'granian --interface wsgi --host "$HOST" --port $PORT --workers ${N:-2} m:a'
+    text = migrated(command, "gunicorn", {"PORT": "5000", "N": "3"}).text
+    assert 'bind = os.environ["HOST"] + ":" + "5000"\n' in text
+    assert "workers = 3\n" in text
+
+
+def test_a_variable_in_a_file_has_a_given_value(tmp_path):
+    """So --env says for every configuration."""
+    path = tmp_path / "gunicorn.conf.py"
+    path.write_text(
+        'import os\nwsgi_app = "m:a"\nbind = "0.0.0.0:" + os.environ["PORT"]\n'
+        'workers = int(os.environ.get("N", "2")) * 2\n'
+    )
+    text = migrated(str(path), "uwsgi", {"PORT": "5000", "N": "3"}).text
+    assert "http-socket = 0.0.0.0:5000\n" in text
+    assert "processes = 6\n" in text
+
+
+@pytest.mark.parametrize(
+    ("option", "names"),
+    [
+        ("--access-logfile $LOG", "$LOG: give --env LOG=VALUE"),
+        ("--umask $MASK", "$MASK: give --env MASK=VALUE"),
+        ("--protocol ${A}$B", "variables $A, $B: give --env A=VALUE --env B=VALUE"),
+        ("-e A=$B", "$B: give --env B=VALUE"),
+    ],
+)
+def test_a_variable_that_decides_more_than_a_value_is_named(option, names):
+    """It is lost, and the sentence says what to do."""
+    made = migrated(f"gunicorn {option} m:a", "granian", {})
+    assert any(f"{names}, or write the value" in line for line in lost(made))
+
+
+@pytest.mark.parametrize(
+    "value", ["${A:?unset}", "${A#x}", "${A:-$B}", "$1", "${A:-${B}}", "$$", '"${A:-$B}"']
+)
+def test_what_else_a_shell_computes_is_lost(value):
+    """Only the name of a variable and its default are read."""
+    made = migrated(f"gunicorn --pid /run/{value} m:a", "granian", {})
+    assert [line for line in lost(made) if "the value is computed" in line]
+    assert "--pid-file" not in made.text
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["-p'$A'$B", "--pid='$A'$B", "--pid '$A'\"$B\"", "--pid \\$A${B}"],
+)
+def test_a_quoted_dollar_beside_a_variable_is_a_text(option):
+    """However the option is written."""
+    made = migrated(f"gunicorn {option} m:a", "granian", {})
+    assert '--pid-file "\\$A${B}"' in made.text
+
+
+@pytest.mark.parametrize("value", ["x y", "*", "$(touch)", "`touch`", "@(exec://x)", "a\nb"])
+def test_a_given_value_that_a_shell_would_split_or_run_stays_a_variable(value):
+    """In a script it is quoted; an ini has its name, or nothing."""
+    script = migrated("gunicorn --pid $A m:a", "granian", {"A": value}).text
+    ini = migrated("gunicorn --pid $A m:a", "uwsgi", {"A": value}).text
+    assert value not in ini
+    assert value not in script or "--pid-file '@(exec://x)'" in script
+
+
+def test_a_given_value_is_quoted():
+    """A shell that has the variable runs nothing of it, and neither does the script."""
+    text = migrated("gunicorn --pid $A m:a", "granian", {"A": "a;touch&b"}).text
+    assert "--pid-file 'a;touch&b' " in text
+
+
+@pytest.mark.parametrize("value", ['"$W"', "'$A'\"$B\"", "$W", '"2"$W'])
+def test_a_value_with_a_variable_is_no_text_of_python(value):
+    """A rule of `lab lint` would take it for the value of a setting in a file."""
+    config = read(f"gunicorn --workers {value} m:a", {})
+    setting = config.last("workers")
+    assert setting.value == ""
+    assert isinstance(literal(setting.raw, setting.raw), ComputedValue)

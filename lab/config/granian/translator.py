@@ -65,6 +65,8 @@ HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-ro
 
 def service_of(config: Config) -> Service:
     """Return what a command asks for."""
+    known = (_resolved(setting, config) for setting in config.settings)
+    config = replace(config, settings=tuple(known))
     routes = [setting.value for setting in config.settings if setting.option == "static-path-route"]
     settings = [
         route for route in _with_routes(config.settings, routes) if route.option not in HELD
@@ -94,6 +96,15 @@ def service_of(config: Config) -> Service:
         ),
         interface=interface,
     )
+
+
+def _resolved(setting: Setting, config: Config) -> Setting:
+    """Return a setting with its value, where the variables in it are known."""
+    value = values.of_shell(setting)
+    text = value.with_values(values.words_in(config.known.environ)).text
+    if text is None or value.text is not None:
+        return setting
+    return replace(setting, value=text, raw=text)
 
 
 def _modes(said: dict[str, SenseSetting]) -> dict[str, SenseSetting]:

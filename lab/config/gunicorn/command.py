@@ -117,7 +117,8 @@ def _settings(words: Sequence[Argument | Setting]) -> Iterator[Setting]:
         if not value:
             raise ProfileError(word.name, "the option needs a value")
         if word.reads_variables:  # of a shell's variable only running it would tell
-            yield Setting(name, "", word.word.spot, value)
+            raw = word.unquoted or f"[shell({value!r})]"
+            yield Setting(name, "", word.word.spot, raw)
             continue
         raw = value if value.isdecimal() or value == "True" else repr(value)
         yield Setting(name, value, word.word.spot, raw)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from lab.config.configuration import Config
 from lab.config.gunicorn import PROGRAM
@@ -14,7 +15,7 @@ from lab.config.gunicorn.reader import carried
 from lab.config.gunicorn.writer import WORDS, bind_of, files, spoken
 from lab.config.interface import ASGI, WSGI, of_worker_class
 from lab.config.spot import Setting
-from lab.config.vocabulary import values
+from lab.config.vocabulary import environment, values
 from lab.config.vocabulary.addresses import of_bind
 from lab.config.vocabulary.senses import Spelling, by_option, senses
 from lab.config.vocabulary.service import (
@@ -35,6 +36,9 @@ from lab.config.vocabulary.service import (
 from lab.config.vocabulary.translation import Note, OptionLine, Translation, Translator
 from lab.config.vocabulary.values import Expression, Variable
 
+COMMAND = Path(PROGRAM)
+"""The file of settings that stand in a command; see `lab.config.reading.read`."""
+
 COMPUTED = "the value is computed, and lab does not run it: write the value"
 
 NO_TLS = (
@@ -53,7 +57,7 @@ BY_PORT = (
 
 def service_of(config: Config) -> Service:
     """Return what a configuration asks for."""
-    every = {setting.option: setting for setting in config.settings}
+    every = {setting.option: _resolved(setting, config) for setting in config.settings}
     doubt = uncertain(config, every)
     last = {name: setting for name, setting in every.items() if name not in doubt.names}
     known = set(carried()["settings"])
@@ -100,11 +104,23 @@ def service_of(config: Config) -> Service:
 
 def _computed(computed: Sequence[Setting], plain: Sequence[Setting]) -> Iterator[tuple[str, str]]:
     """Yield what only running the file would tell: settings, and entries of lists."""
-    yield from ((written(setting), COMPUTED) for setting in computed)
+    yield from ((written(setting), _why_computed(setting)) for setting in computed)
     for setting in plain:
         for text, value in _entries(setting):
             if value is None:
                 yield one_line(f"{setting.option}: {text}"), COMPUTED
+
+
+def _why_computed(setting: Setting) -> str:
+    """Return why the value of a setting is unknown, and what to do."""
+    value = _expression(setting)
+    names = sorted(environment.reads(value)) if value else []
+    if not names:
+        return COMPUTED
+    variables = ", ".join(f"${name}" for name in names)
+    given = " ".join(f"--env {name}=VALUE" for name in names)
+    several = "s" * (len(names) > 1)
+    return f"contains the variable{several} {variables}: give {given}, or write the value"
 
 
 def _without_doubt(said: dict[str, SenseSetting], names: set[str]) -> dict[str, SenseSetting]:
@@ -131,7 +147,7 @@ def _kind(setting: Setting | None) -> tuple[str, list[tuple[str, str]]]:
     """Return the class of workers, empty where it is computed; of a variable its default."""
     if setting is None or setting.value:
         return (setting.value if setting else "sync"), []
-    first = value.parts[0] if (value := values.of_python(setting.raw)) else ""
+    first = value.parts[0] if (value := _expression(setting)) else ""
     if not isinstance(first, Variable) or not first.default:
         return "", []
     says = f"the variable {first.name} may choose another class, which is unknown: write a string"
@@ -174,9 +190,38 @@ def _by_kind(
 
 def _unknown(setting: Setting) -> bool:
     """Return whether only running the file would tell its value."""
-    listed = _listed(setting)
-    known = listed is not None or values.of_python(setting.raw) is not None
-    return not known and setting.value == "" and setting.raw != ""
+    if setting.value or not setting.raw:
+        return False
+    value, sense = _expression(setting), by_option(PROGRAM).get(setting.option)
+    if value is None:
+        return _listed(setting) is None
+    if value.text is not None:
+        return False
+    if setting.option == "worker_class":
+        return not any(isinstance(part, Variable) and part.default for part in value.parts)
+    decides = sense is not None and sense.kind in {"switch", "list"}
+    return decides or setting.option in {"protocol", "umask"}
+
+
+def _resolved(setting: Setting, config: Config) -> Setting:
+    """Return a setting with its value, where the variables in it are known."""
+    value, environ = _expression(setting), config.known.environ
+    if value is None or value.text is not None:
+        return setting
+    if setting.spot.file == COMMAND:
+        environ = values.words_in(environ)
+    text = value.with_values(environ).text
+    if text is None:
+        return setting
+    raw = text if text.isdecimal() else repr(text)
+    return replace(setting, value=text, raw=raw)
+
+
+def _expression(setting: Setting) -> Expression | None:
+    """Return a value that is written in Python, or in a command with variables of a shell's."""
+    if setting.value or setting.spot.file != COMMAND or values.of_list(setting.raw):
+        return values.of_python(setting.raw)
+    return values.of_shell(setting) if values.is_of_variables(setting.raw) else None
 
 
 def _listed(setting: Setting) -> list[str] | None:
@@ -197,7 +242,7 @@ def _entries(setting: Setting) -> list[tuple[str, Expression | None]]:
 
 
 def _value(setting: Setting) -> Expression:
-    return values.of_python(setting.raw) or Expression.of(setting.value)
+    return _expression(setting) or Expression.of(setting.value)
 
 
 def _is_on(setting: Setting) -> bool:
@@ -252,7 +297,7 @@ def _addresses(last: Mapping[str, Setting], environ: Mapping[str, str]) -> Itera
         default = of_bind(Expression.of(DEFAULT), protocol, "gunicorn's default", _files(last))
         yield replace(default, elsewhere=BY_PORT)
         return
-    whole = values.of_python(bind.raw)
+    whole = _expression(bind)
     texts = _listed(bind)
     expressions = (
         [Expression.of(text) for text in texts] if texts else [whole or Expression.of(bind.value)]

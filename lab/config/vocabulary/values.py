@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lab.config.configuration import Config
@@ -15,6 +15,7 @@ SHELL = re.compile(r"\$\{([A-Za-z_]\w*)(?::?[-=]([^}]*))?\}|\$([A-Za-z_]\w*)", r
 NPROC = re.compile(r"\$\(nproc( --all)?\)")
 INI = re.compile(r"\$\(([A-Za-z_]\w*)\)", re.ASCII)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+WORD = re.compile(r"[^\s*?\[\]$'\"\\{}`]+")
 OF_CPUS = re.compile(r"%k|%\(%k\s*([*+])\s*(\d+)\)")
 
 
@@ -60,6 +61,11 @@ class Expression:
         match = re.fullmatch(r"\s*(\d{1,15})(?:\.0*)?\s*", self.text or "")
         return int(match[1]) if match else None
 
+    def with_values(self, environ: Mapping[str, str]) -> Expression:
+        """Return it with the values of the variables that are known."""
+        parts = tuple(_with_value(part, environ) for part in self.parts)
+        return Expression(parts) if parts != self.parts else self
+
     @property
     def multiplies(self) -> bool:
         """Whether a variable of it is multiplied."""
@@ -97,6 +103,18 @@ def _for_reader(part: str | Variable | Cpus) -> str:
     return part
 
 
+def _with_value(part: str | Variable | Cpus, environ: Mapping[str, str]) -> str | Variable | Cpus:
+    if not isinstance(part, Variable) or part.name not in environ:
+        return part
+    value = environ[part.name]
+    if part.empty and not value and part.default is not None:
+        value = part.default
+    if part.times == 1:
+        return value
+    number = Expression.of(value).number
+    return part if number is None else str(number * part.times)
+
+
 def _times(part: str | Variable | Cpus, factor: int) -> str | Variable | Cpus:
     if isinstance(part, Variable):
         return replace(part, times=part.times * factor)
@@ -124,6 +142,19 @@ def of_shell(setting: Setting) -> Expression:
         return Expression((Cpus(),))
     parts = _split(text, SHELL)
     return Expression(tuple(map(_with_dollars, parts)))
+
+
+def is_of_variables(raw: str) -> bool:
+    """Return whether a word has nothing for a shell to compute but what `of_shell` reads."""
+    text = with_literals(raw)
+    defaults = (match[2] or "" for match in SHELL.finditer(text))
+    plain = "$" not in SHELL.sub("", text) and not any("$" in default for default in defaults)
+    return plain or NPROC.fullmatch(text) is not None
+
+
+def words_in(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables whose values a shell leaves as they are: it splits the others."""
+    return {name: value for name, value in environ.items() if WORD.fullmatch(value)}
 
 
 def _with_dollars(part: str | Variable) -> str | Variable:
