@@ -16,7 +16,7 @@ ROWS = [
     ("workers = 4", "workers = 4", "--workers 4"),
     ("vacuum = true", SAME, SAME),
     ("enable-threads = true", SAME, SAME),
-    ("die-on-term = true", SAME, SAME),
+    ("die-on-term = true", CHANGED, CHANGED),
     ("buffer-size = 8192", CHANGED, CHANGED),
     ("buffer-size = 32768", "limit_request_field_size = 32768", CHANGED),
     ("chdir = /srv", 'chdir = "/srv"', "--working-dir /srv"),

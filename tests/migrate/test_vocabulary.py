@@ -57,7 +57,7 @@ def test_a_column_says_what_becomes_of_its_sense(key, program, column):
         column.writable
         or column.always
         or column.lost
-        or key in {"environment", "certificate", "certificate-key"}
+        or key in {"environment", "certificate", "certificate-key", "term-finishes"}
     )
 
 

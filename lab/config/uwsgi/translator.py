@@ -69,7 +69,7 @@ def service_of(config: Config) -> Service:
     plain = [setting for setting in plain if not MAGIC.search(setting.raw)]
     said, rest = collected(
         PROGRAM,
-        map(_stopping, plain),
+        [setting for setting in plain if not _is_graceful(setting)],
         table.canonical,
         lambda each: _value(each, config),
         lambda each: each.value.lower() not in OFF,
@@ -81,7 +81,7 @@ def service_of(config: Config) -> Service:
     rest = [setting for setting in rest if setting.option in table.entries]
     gone, unknown = sorted_out(PROGRAM, rest)
     addresses = tuple(_addresses(config))
-    said |= _tls(addresses) | _beside(config, said)
+    said |= _tls(addresses) | _beside(config, said) | _finishing(plain)
     application = served(config)
     said, others = mounted(said, config, application)
     return Service(
@@ -122,10 +122,16 @@ def _placeholders(config: Config) -> set[str]:
     return {setting.value.partition("=")[0].strip() for setting in sets}
 
 
-def _stopping(setting: Setting) -> Setting:
-    """Return a hook by which SIGTERM ends the server as the option that says so."""
-    graceful = setting.option == "hook-master-start" and setting.value == GRACEFUL
-    return replace(setting, option="die-on-term", value="true") if graceful else setting
+def _is_graceful(setting: Setting) -> bool:
+    """Return whether a hook lets the requests in flight finish at SIGTERM."""
+    return setting.option == "hook-master-start" and setting.value == GRACEFUL
+
+
+def _finishing(settings: Sequence[Setting]) -> dict[str, SenseSetting]:
+    """Return the hook that lets the requests in flight finish at SIGTERM."""
+    sense = senses()["term-finishes"]
+    hook = next(filter(_is_graceful, settings), None)
+    return {sense.key: SenseSetting(sense, (), True, written(hook))} if hook else {}
 
 
 def _value(setting: Setting, config: Config) -> Expression:
@@ -304,7 +310,7 @@ def _prefix(made: Translation, sense_setting: SenseSetting) -> None:
 
 
 def _nothing(_made: Translation, _said: SenseSetting) -> None:
-    """Write nothing: it stands in the address."""
+    """Write nothing: it stands in the address, or in another line."""
 
 
 _SPECIAL = {
@@ -315,7 +321,8 @@ _SPECIAL = {
     "keepalive": _closes,
     "prefix": _prefix,
     "reload": _reload,
-    "term-stops": _stop,
+    "term-finishes": _stop,
+    "term-stops": _nothing,
 }
 """Key of a sense -> what writes it."""
 

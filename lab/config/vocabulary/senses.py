@@ -30,6 +30,9 @@ class Spelling:
     always: bool = False
     """Whether it does so and has no option for it."""
 
+    differs: bool = False
+    """Whether what it always does is not quite the same."""
+
     implied: str = ""
     """What holds where none of the options is written, and others must be told."""
 

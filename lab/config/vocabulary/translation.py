@@ -318,7 +318,7 @@ def _carry_switch(made: Translation, sense_setting: SenseSetting, column: Spelli
     on_there = column.always or column.implied == "true"
     if sense_setting.on and column.always:
         if not sense_setting.implied:
-            made.same.append(
+            (made.changed if column.differs else made.same).append(
                 Note(sense_setting.was, column.says or "not needed: the server always does this")
             )
     elif sense_setting.on == on_there:
