@@ -25,7 +25,7 @@ def test_threads_are_those_that_run_the_application(tmp_path):
     assert "--blocking-threads 2" in found.text
     assert "--backlog 128" in found.text
     assert "runtime-threads" not in found.text.partition("exec")[2]
-    assert found.at_once == "1 x 2 = 2"
+    assert found.concurrency == "1 x 2 = 2 requests, before and after"
 
 
 def test_threads_are_no_backpressure(tmp_path):
@@ -40,7 +40,7 @@ def test_workers_that_follow_the_cpus_still_do(tmp_path):
     found = moved(tmp_path, "workers = %k\nthreads = 4\n", "granian")
     assert '--workers "$CPUS"' in found.text
     assert "cpu.max" in found.text
-    assert found.at_once == "CPUs x 4"
+    assert found.concurrency == "CPUs x 4 requests, before and after"
 
 
 def test_what_was_imported_once_still_is(tmp_path):

@@ -75,7 +75,7 @@ def test_a_worker_class_of_a_variable_is_not_certain(moved):
 )
 def test_a_number_at_once_that_is_not_known_is_not_printed(moved, lines):
     """Nor is it that of a default."""
-    assert moved(lines, "granian").at_once == ""
+    assert moved(lines, "granian").concurrency == ""
 
 
 def test_a_default_for_an_empty_variable_is_another_one(moved):

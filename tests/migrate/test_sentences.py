@@ -43,3 +43,40 @@ def test_the_ini_that_is_written_lets_requests_finish(moved):
     assert f"\n{HOOK}\n" in made.text
     assert "die-on-term = " not in made.text
     assert "SIGTERM" not in str(made.lists["not visible in the configuration"])
+
+
+@pytest.mark.parametrize("to", ["uwsgi", "granian"])
+def test_the_file_of_an_access_log_is_lost(tmp_path, to):
+    """Other servers log requests where they log everything else."""
+    file = migrated("gunicorn --access-logfile /a.log m:a", to, {})
+    assert any("/a.log" in line for line in listed(file, "no equivalent"))
+    assert "accesslog" not in str(file.lists["the same"])
+    assert "disable-logging" not in file.text
+    assert to == "uwsgi" or "--access-log " in file.text
+    output = migrated("gunicorn --access-logfile - m:a", to, {})
+    assert "accesslog" in str(output.lists["the same"])
+
+
+def test_the_concurrency_is_that_of_what_is_written(moved):
+    """An ini cannot multiply and add."""
+    lines = "import os\nworkers = os.cpu_count() * 2 + 1\nthreads = 3\n"
+    made = moved(lines, "uwsgi")
+    assert made.concurrency == "(CPUs x 2 + 1) x 3 requests before, (CPUs x 2) x 3 after"
+    assert "\nprocesses = %(%k * 2)\n" in made.text
+    assert "+ 1 is left out" in str(made.lists["behaves differently"])
+
+
+def test_no_comment_says_that_connections_were_kept(moved):
+    """Worker class sync keeps none."""
+    made = moved('worker_class = "sync"\n', "uwsgi")
+    assert "\nadd-header = Connection: close\n" in made.text
+    assert "were kept" not in made.text
+
+
+def test_the_jitter_of_gunicorn_is_random_and_that_of_uwsgi_is_not(moved):
+    """UWSGI adds it once for each worker before (core/utils.c, `uwsgi_close_request`)."""
+    there = moved("max_requests = 1000\nmax_requests_jitter = 50\n", "uwsgi")
+    back = moved("max-requests = 1000\nmax-requests-delta = 50\n", "gunicorn")
+    assert any("(N - 1) x this" in line for line in listed(there, "behaves differently"))
+    assert any("a random number" in line for line in listed(back, "behaves differently"))
+    assert "jitter" not in str((there.lists["the same"], back.lists["the same"]))

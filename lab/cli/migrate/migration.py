@@ -71,23 +71,39 @@ class Migration:
         return DIFFERS if made.changed or made.lost or self.open else 0
 
     @property
-    def at_once(self) -> str:
+    def concurrency(self) -> str:
         """Requests that are served at once, before and after, in words; empty where not known."""
         service = self.translation.service
         said = service.senses
         if "greenlets" in said or service.unclear & {"workers", "threads", "greenlets"}:
             return ""
-        workers = said["workers"].value if "workers" in said else Expression.of("1")
-        threads = said["threads"].value if "threads" in said else None
-        if threads is None:
+        if "threads" not in said:
             return ""
-        both = " x ".join(
-            f"({expression})" if " " in str(expression) else str(expression)
-            for expression in (workers, threads)
-        )
-        if workers.number is None or threads.number is None:
-            return both
-        return f"{both} = {workers.number * threads.number}"
+        workers = said["workers"].value if "workers" in said else Expression.of("1")
+        threads = said["threads"].value
+        before = _product(workers, threads)
+        after = _product(self._written("workers", workers), self._written("threads", threads))
+        if before == after:
+            return f"{before} requests, before and after"
+        return f"{before} requests before, {after} after"
+
+    def _written(self, key: str, value: Expression) -> Expression:
+        """Return the value that a meaning has in the new configuration; else *value*."""
+        column = senses()[key].columns.get(self.translation.to)
+        names = column.names if column else ()
+        lines = (line.value for line in self.translation.lines if line.option in names)
+        return next(filter(None, lines), value)
+
+
+def _product(workers: Expression, threads: Expression) -> str:
+    """Return how many requests so many workers and threads serve at once."""
+    both = " x ".join(
+        f"({expression})" if " " in str(expression) else str(expression)
+        for expression in (workers, threads)
+    )
+    if workers.number is None or threads.number is None:
+        return both
+    return f"{both} = {workers.number * threads.number}"
 
 
 def migrated(

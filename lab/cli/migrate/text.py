@@ -36,8 +36,8 @@ def blocks(migration: Migration, tried: SideBySide | None = None) -> Iterator[Bl
 
 def _facts(migration: Migration) -> Iterator[tuple[str, str]]:
     yield "Start it", migration.start
-    if migration.at_once:
-        yield "At once", f"{migration.at_once} requests, before and after"
+    if migration.concurrency:
+        yield "Concurrency", migration.concurrency
     addresses = migration.translation.service.addresses
     if addresses and not any(address.elsewhere for address in addresses):
         yield "Address", "the same as the old server's: change it while both run"

@@ -49,6 +49,11 @@ NO_PROTOCOL = "the protocol is unknown, so lab writes no address: write it as a 
 DEFAULT = "127.0.0.1:8000"
 """Where gunicorn listens without `bind`, if the environment has no variable PORT."""
 
+ACCESS_FILE = (
+    "the new server logs requests where it logs everything else, and not in this file: use "
+    "access_log of nginx for a file of requests alone"
+)
+
 BY_PORT = (
     "gunicorn listens on 0.0.0.0:$PORT where PORT is set, as platforms with a Procfile do: set the "
     "address"
@@ -70,7 +75,8 @@ def service_of(config: Config) -> Service:
     ]
     said, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
     said = _modes(_lists(said, last))
-    extra = [*doubt.notes, *_computed(computed, plain)]
+    said, more_lost = _without_access_file(said, last.get("accesslog"))
+    extra = [*doubt.notes, *_computed(computed, plain), *more_lost]
     unknown_names = {*doubt.names, *(setting.option for setting in computed)}
     kind, open_kind = _kind(last.get("worker_class"))
     kind = "" if "worker_class" in unknown_names else kind
@@ -152,6 +158,16 @@ def _kind(setting: Setting | None) -> tuple[str, list[tuple[str, str]]]:
         return "", []
     says = f"the variable {first.name} may choose another class, which is unknown: write a string"
     return first.default, [(written(setting), says)]
+
+
+def _without_access_file(
+    said: dict[str, SenseSetting], setting: Setting | None
+) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
+    """Return the access log without its file, which is lost; - is the standard output, no file."""
+    log = said.get("access-log")
+    if log is None or setting is None or setting.value in {"", "-"}:
+        return said, []
+    return said | {log.sense.key: replace(log, implied=True)}, [(written(setting), ACCESS_FILE)]
 
 
 def _unread(kind: str) -> tuple[str, ...]:

@@ -255,9 +255,15 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
     if cpus and column.names:
         both = any(cpus.plus and cpus.times != 1 for cpus in cpus)
         left = f", and an ini cannot multiply and add: + {cpus[0].plus} is left out" * both
-        made.write(sense_setting, column.names[0], sense_setting.value, f"{HOST}{left}")
+        value = Expression(tuple(map(_without_sum, sense_setting.value.parts)))
+        made.write(sense_setting, column.names[0], value, f"{HOST}{left}")
         return True
     return False
+
+
+def _without_sum(part: str | Variable | Cpus) -> str | Variable | Cpus:
+    """Return a number of CPUs as an ini computes it, which cannot multiply and add."""
+    return replace(part, plus=0) if isinstance(part, Cpus) and part.times != 1 else part
 
 
 def _closes(made: Translation, sense_setting: SenseSetting) -> None:
@@ -368,9 +374,10 @@ def added(made: Translation) -> None:
         )
         made.lines.append(room)
     if any(address.protocol == "http" for address in made.service.addresses):
-        says = "uWSGI closes each connection, and a client that is not told so would use it again"
+        says = "without this header a client would use the connection again"
         close = Expression.of("Connection: close")
-        made.lines.append(OptionLine("add-header", close, "connections were kept", says))
+        was = "http-socket closes each connection after its reply"
+        made.lines.append(OptionLine("add-header", close, was, says))
 
 
 def files(made: Translation, name: str) -> Files:

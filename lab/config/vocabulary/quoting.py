@@ -270,7 +270,8 @@ def ini_lines(option: str, value: Expression) -> list[str]:
 def _as_ini(part: str | Variable | Cpus) -> str:
     if isinstance(part, Cpus):
         if part.plus:
-            return f"%(%k + {part.plus})" if part.times == 1 else f"%(%k * {part.times})"
+            _check("" if part.times == 1 else "an ini cannot multiply and add")
+            return f"%(%k + {part.plus})"
         return "%k" if part.times == 1 else f"%(%k * {part.times})"
     if isinstance(part, Variable):
         return "%(_)" if part is SAID else f"$({part.name})"
