@@ -312,7 +312,7 @@ def test_an_open_condition_does_not_say_that_lines_were_left_out(tmp_path):
     (tmp_path / "uwsgi.ini").write_text(text)
     done = run("lab", "migrate", "uwsgi.ini", "--to", "gunicorn", cwd=tmp_path)
     assert 'bind = "0.0.0.0:8000"' in done.stdout
-    assert "if-not-env = PORT: decided here as if no variable were set" in done.stdout
+    assert "if-not-env = PORT: the translation assumes that no variable is set" in done.stdout
 
 
 def test_a_short_option_of_uwsgi_is_refused():
@@ -335,11 +335,11 @@ def test_an_include_that_is_not_there_is_lost(tmp_path):
     assert "include = base.ini" in [each.was for each in found.translation.lost]
 
 
-def test_a_section_that_is_not_there_is_lost(tmp_path):
+def test_a_section_that_is_not_there_is_refused(tmp_path):
     """The defaults alone are no migration."""
     (tmp_path / "uwsgi.ini").write_text("[uwsgi]\nmodule = shop\n")
-    found = migrated(f"{tmp_path}/uwsgi.ini:nosuch", "gunicorn", {})
-    assert "[nosuch]" in [each.was for each in found.translation.lost]
+    with pytest.raises(ProfileError, match="no section \\[nosuch\\] that uWSGI would read"):
+        migrated(f"{tmp_path}/uwsgi.ini:nosuch", "gunicorn", {})
 
 
 def test_a_word_that_gunicorn_does_not_know_is_refused():

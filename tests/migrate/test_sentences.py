@@ -3,6 +3,8 @@
 import pytest
 
 from lab.cli.migrate.migration import migrated
+from lab.cli.migrate.text import as_text
+from lab.errors import ProfileError
 
 HOOK = "hook-master-start = unix_signal:15 gracefully_kill_them_all"
 
@@ -80,3 +82,45 @@ def test_the_jitter_of_gunicorn_is_random_and_that_of_uwsgi_is_not(moved):
     assert any("(N - 1) x this" in line for line in listed(there, "behaves differently"))
     assert any("a random number" in line for line in listed(back, "behaves differently"))
     assert "jitter" not in str((there.lists["the same"], back.lists["the same"]))
+
+
+@pytest.mark.parametrize(
+    ("to", "line"),
+    [
+        ("uwsgi", "# timeout = 30 (gunicorn's default)\n"),
+        (
+            "uwsgi",
+            "# preload_app is off (gunicorn's default): each worker imports the application\n",
+        ),
+        ("uwsgi", "# accesslog is off (gunicorn's default): no access log\n"),
+        ("gunicorn", "# lazy-apps is off (uWSGI's default): the application is imported once"),
+        ("gunicorn", "# disable-logging is off (uWSGI's default): access log\n"),
+        ("granian", "threads = 1 (uWSGI's default)"),
+    ],
+)
+def test_a_default_names_its_option(moved, to, line):
+    """Or a server does always what no option says."""
+    assert line in moved("", to).text
+
+
+def test_a_default_without_an_option_is_always_so():
+    """Granian imports the application in each worker."""
+    made = migrated("granian --interface wsgi m:a", "uwsgi", {})
+    assert "# granian, always: each worker imports the application\n" in made.text
+    assert "# access-log is off (granian's default): no access log\n" in made.text
+
+
+@pytest.mark.parametrize("text", ["", "\n", "; nothing\n", "[other]\nprocesses = 2\n"])
+def test_an_ini_without_a_section_is_refused(tmp_path, text):
+    """As `lab tune` refuses it."""
+    path = tmp_path / "empty.ini"
+    path.write_text(text)
+    with pytest.raises(ProfileError, match="no section \\[uwsgi\\] that uWSGI would read: add it"):
+        migrated(str(path), "gunicorn", {})
+
+
+def test_a_condition_says_what_was_assumed(moved):
+    """And how to say otherwise."""
+    text = as_text(moved("if-env = DEBUG\nprocesses = 1\nendif =\n", "gunicorn"))
+    assert "Condition" in text
+    assert "assumes that no variable is set: give --env NAME=VALUE" in " ".join(text.split())

@@ -42,7 +42,8 @@ def _facts(migration: Migration) -> Iterator[tuple[str, str]]:
     if addresses and not any(address.elsewhere for address in addresses):
         yield "Address", "the same as the old server's: change it while both run"
     for each in migration.open:
-        yield "Open", f"{each}: decided here as if no variable were set. Give --env NAME=VALUE"
+        says = "the translation assumes that no variable is set: give --env NAME=VALUE"
+        yield "Condition", f"{each}: {says}"
 
 
 def as_text(migration: Migration, tried: SideBySide | None = None) -> str:

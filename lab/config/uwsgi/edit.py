@@ -31,8 +31,7 @@ def edited(config: Config, steps: Steps) -> str:
         raise ProfileError(
             file, "is not an ini, and lab changes only inis: write the options in an ini"
         )
-    if section := next((name for path, name, _ in config.absent if path == file), None):
-        raise ProfileError(file, f"has no section [{section}] that uWSGI would read: add it")
+    reader.check_section(config)
     for step, _ in steps:
         if (name := new_option(step)) and name not in config.table.entries:
             problem = f"uWSGI has no option {name}: lab lint suggests the right name"

@@ -93,6 +93,18 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
     )
 
 
+def check_section(config: Config) -> None:
+    """
+    Refuse a file in which uWSGI reads nothing.
+
+    Raises:
+        ProfileError: It has no section of the name that uWSGI reads.
+    """
+    file = config.file
+    if section := next((name for path, name, _ in config.absent if path == file), None):
+        raise ProfileError(file, f"has no section [{section}] that uWSGI would read: add it")
+
+
 @dataclass(slots=True)
 class OptionState:
     """An option as it counts so far; texts are bytes in Latin-1, as uWSGI compares them."""

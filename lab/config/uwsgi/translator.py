@@ -11,7 +11,7 @@ from lab.config.configuration import Config
 from lab.config.spot import Setting
 from lab.config.uwsgi import APPLICATION, OFF
 from lab.config.uwsgi.mounts import FILES, mounted, served
-from lab.config.uwsgi.reader import UNKNOWABLE
+from lab.config.uwsgi.reader import UNKNOWABLE, check_section
 from lab.config.uwsgi.table import atoi
 from lab.config.vocabulary import values
 from lab.config.vocabulary.addresses import ABSTRACT, host_and_port, lost_address, lost_by_uwsgi
@@ -414,4 +414,4 @@ def _listen(address: Address) -> list[str]:
     return ini_lines(option, Expression(where))
 
 
-TRANSLATOR = Translator(PROGRAM, service_of, files, added, special)
+TRANSLATOR = Translator(PROGRAM, service_of, files, added, special, check_certain=check_section)

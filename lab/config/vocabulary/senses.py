@@ -77,6 +77,9 @@ class Sense:
     columns: Mapping[str, Spelling]
     """By program."""
 
+    off: str = ""
+    """In words, what holds where a switch is off by default."""
+
     @property
     def is_number(self) -> bool:
         """Whether its value is a whole number."""
@@ -146,7 +149,7 @@ def senses() -> Mapping[str, Sense]:
 
 def _sense(key: str, said: Mapping[str, Any]) -> Sense:
     columns = {program: _column(column) for program, column in _columns("senses", key).items()}
-    return Sense(key, said["means"], said["kind"], columns)
+    return Sense(key, said["means"], said["kind"], columns, said.get("off", ""))
 
 
 def _column(said: Mapping[str, Any]) -> Spelling:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lab.config.interface import WSGI
 from lab.config.spot import Setting
-from lab.config.vocabulary.senses import Gone, Sense, by_option, gone_of, senses
+from lab.config.vocabulary.senses import Gone, Sense, Spelling, by_option, gone_of, senses
 from lab.config.vocabulary.values import Expression
 from lab.model.wording import in_a_line
 
@@ -243,12 +243,27 @@ def with_defaults(
         values = () if sense.kind == "switch" else (Expression.of(column.implied),)
         if column.always and sense.kind != "switch":
             continue
-        how = ", always" if column.always else " by default"
-        negated = "not " if sense.kind == "switch" and not on else ""
-        was = f"{name}{how}: {negated}{sense.means}"
-        was += f" {column.implied}" * bool(values)
+        was = _default(sense, column, name, on=on)
         found[sense.key] = SenseSetting(sense, values, on, was, implied=True)
     return found
+
+
+def _default(sense: Sense, column: Spelling, name: str, *, on: bool) -> str:
+    """
+    Return what a server does where nothing is written, with the option that says otherwise.
+
+    >>> gunicorn = senses()["time-limit"].columns["gunicorn"]
+    >>> _default(senses()["time-limit"], gunicorn, "gunicorn", on=True)
+    "timeout = 30 (gunicorn's default)"
+    """
+    means = sense.means if on else sense.off
+    option = next(iter((*column.names, *column.opposite)), "")
+    if not option:
+        return f"{name}, always: {means}"
+    if sense.kind != "switch":
+        return f"{option} = {column.implied} ({name}'s default)"
+    switch = "on" if on == bool(column.names) else "off"
+    return f"{option} is {switch} ({name}'s default): {means}"
 
 
 def without(
