@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +20,7 @@ from lab.config.reading import read, read_file
 from lab.config.servers import STDIN
 from lab.config.start import StartCommand
 from lab.errors import ProfileError
-from lab.lint.flaw import Flaw
+from lab.lint.flaw import Flaw, Severity
 from lab.lint.judge import Chosen, judged
 from lab.lint.rules.rule import RULES, Rule
 
@@ -47,14 +48,17 @@ class LintResult(NamedTuple):
     before: Mapping[Path, str]
     """File -> what stands in it, for those that fixes would change."""
 
+    fixed: Counter[tuple[Path, str]] = Counter()  # noqa: RUF012 - nobody changes it
+    """File and code -> findings that the fixes remove."""
+
     def line(self, flaw: Flaw) -> str:
         """Return the line that a flaw is in; empty where it is in none."""
         inside = flaw.spot.file in self.config.texts and flaw.spot.line
         return self.config.line(flaw.spot) if inside else ""
 
-    def write(self, named: Sequence[Path]) -> Iterator[Path | str]:
+    def write(self, named: Sequence[Path]) -> Iterator[Path]:
         """
-        Write what fixes made of the files; yield each, and the text of a command that is in none.
+        Write what fixes made of the files; yield each, and the program of a command in no file.
 
         Args:
             named: Files that the user named; any other is written below the current folder only.
@@ -70,7 +74,17 @@ class LintResult(NamedTuple):
         for file in files:
             _write(file, self.config.texts[file], named)
             yield file
-        yield from (self.config.texts[file] for file in self.before.keys() & NO_FILES)
+        yield from self.before.keys() & NO_FILES
+
+    def report(self, file: Path) -> str:
+        """Return how many findings of which rules the fixes of a file remove, in a sentence."""
+        codes = {code: count for (fixed, code), count in self.fixed.items() if fixed == file}
+        count = sum(codes.values())
+        what = f"Fixed {count} finding{'s' * (count != 1)}"
+        rules = ", ".join(sorted(codes))
+        if file in NO_FILES:
+            return f"{what} ({rules}): {self.config.texts[file]}"
+        return f"{what} in {file} ({rules})"
 
 
 def lint(
@@ -80,6 +94,7 @@ def lint(
     select: tuple[str, ...] = (),
     ignore: tuple[str, ...] = (),
     fixes: str = "",
+    remarks: bool = True,
     container: bool | None = None,
 ) -> LintResult:
     """
@@ -92,6 +107,7 @@ def lint(
         ignore: Of those that do not, beside what the file's project leaves out.
         container: Whether it runs in one; None if a Dockerfile says so.
         fixes: "safe" or "unsafe" to mend what can be mended; nothing is written.
+        remarks: Whether remarks are mended, too.
 
     Raises:
         ProfileError: There is no such file, or it is none that can be read.
@@ -104,15 +120,35 @@ def lint(
     chosen = _with_project(config.file, Chosen(select, ignore))
     flaws = judged(config, chosen)
     size = sum(map(len, before.texts.values()))
+    fixed: Counter[tuple[Path, str]] = Counter()
+    wanted = _wanted(flaws, fixes, remarks=remarks)
     for _ in range(min(ROUNDS, 1 + READ_AGAIN // max(1, size)) if fixes else 0):
-        wanted = [flaw for flaw in flaws if flaw.fix and (flaw.fix.safe or fixes == "unsafe")]
         mended = _mended(config, wanted, known, guarded=fixes == "safe")
         if mended.texts == config.texts:
             break
         config, flaws = mended, judged(mended, chosen)
+        left = _wanted(flaws, fixes, remarks=remarks)
+        fixed += _by_file(wanted) - _by_file(left)
+        wanted = left
     after = config.texts
     changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
-    return LintResult(config, flaws, changed)
+    return LintResult(config, flaws, changed, fixed)
+
+
+def _wanted(flaws: Sequence[Flaw], fixes: str, *, remarks: bool) -> list[Flaw]:
+    """Return the flaws whose fixes are to be written; see `lint`."""
+    return [
+        flaw
+        for flaw in flaws
+        if flaw.fix
+        and (flaw.fix.safe or fixes == "unsafe")
+        and (remarks or flaw.severity is not Severity.REMARK)
+    ]
+
+
+def _by_file(flaws: Sequence[Flaw]) -> Counter[tuple[Path, str]]:
+    """Return file that a fix changes, and code -> flaws."""
+    return Counter((flaw.fix.edits[0].spot.file, flaw.code) for flaw in flaws if flaw.fix)
 
 
 def linted(

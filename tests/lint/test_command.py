@@ -105,11 +105,25 @@ def test_fixes_are_written_or_shown(lint):
     changed = [line for line in out.splitlines()[2:] if line[0] in "+-"]
     assert changed == ["-buffer-size = 99999", "+buffer-size = 65535"]
     assert "99999" in Path("u.ini").read_text()
-    assert lint("u.ini", *quiet, "--fix")[::2] == (1, "fixed: u.ini\n")
+    assert lint("u.ini", *quiet, "--fix")[::2] == (1, "Fixed 1 finding in u.ini (UW222)\n")
     assert Path("u.ini").read_text() == f"; mine\n{WRONG}buffer-size = 65535\n; end\n"
     assert lint("u.ini", *quiet, "--unsafe-fixes")[:2] == (0, "Found nothing.\n")
     assert "processes = 4\n" in Path("u.ini").read_text()
     assert lint("u.ini", *quiet, "--fix", "--diff") == (0, "", "")
+
+
+def test_fixes_of_remarks_are_written_where_remarks_are_shown(lint):
+    """By --all, or by a code; else the line of the remark stays."""
+    text = f"{WRONG}listen = 128 # enough\ndisable-logging = true\n"
+    remarks = ("--ignore", "UW3,UW4")
+    write("u.ini", text)
+    _, _, err = lint("u.ini", "--unsafe-fixes", *remarks)
+    assert err == "Fixed 2 findings in u.ini (UW003, UW205)\n"
+    assert Path("u.ini").read_text().endswith("listen = 128 # enough\ndisable-logging = true\n")
+    assert lint("u.ini", "--fix", *remarks)[2] == ""
+    assert "(UW002" in lint("u.ini", "--fix", "--all", *remarks)[2]
+    write("u.ini", text)
+    assert "(UW002)" in lint("u.ini", "--fix", "--select", "UW002")[2]
 
 
 def test_a_project_leaves_rules_out(lint):
@@ -145,7 +159,7 @@ def test_granians_command_is_read_from_quotes_and_from_standard_input(lint, monk
     command = "granian --worker 4 app:app"
     code, _, err = lint(command, "--select", "GR005", "--unsafe-fixes")
     assert (code, list(Path().iterdir())) == (0, [])
-    assert err == "fixed: granian --workers 4 app:app\n"
+    assert err == "Fixed 1 finding (GR005): granian --workers 4 app:app\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(command))
     assert lint("-", "--select", "GR005", "--format", "json")[0] == 1
 
@@ -367,7 +381,7 @@ def test_a_name_of_a_file_begins_no_line_and_ends_none(lint):
     printed += lint("a\n::error::b.ini", "--diff", "--select", "UW222")[1]
     code, out, err = lint("a\n::error::b.ini", "--fix", "--select", "UW222")
     assert code == 0
-    assert "fixed: a\\n::error::b.ini\n" in err
+    assert "Fixed 1 finding in a\\n::error::b.ini (UW222)\n" in err
     assert not [line for line in (printed + out + err).splitlines() if line.startswith("::")]
 
 

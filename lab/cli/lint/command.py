@@ -67,7 +67,7 @@ CONTAINED = (
     help="Ignore these rules: codes or their beginnings, as in UW2,GU001.",
 )
 @click.option("--all", "remarks", is_flag=True, help="Also print remarks.")
-@click.option("--fix", is_flag=True, help="Apply safe fixes.")
+@click.option("--fix", is_flag=True, help="Apply safe fixes of the findings that are shown.")
 @click.option("--unsafe-fixes", is_flag=True, help="Also apply fixes that change behaviour.")
 @click.option("--diff", is_flag=True, help="Print the fixes instead of writing them.")
 @click.option("--format", type=click.Choice(list(FORMATS)), default="text", help="Output format.")
@@ -114,17 +114,18 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     asked: dict[str, Any] = {name: given[name] for name in ("select", "ignore", "container")}
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
+    remarks = given["remarks"] or bool(given["select"])
     located_flaws: list[LocatedFlaw] = []
     failed = changes = contained = False
     for file_or_command in _searched(files):
         try:
-            linted = lint.lint(file_or_command, known, fixes=fixes, **asked)
+            linted = lint.lint(file_or_command, known, fixes=fixes, remarks=remarks, **asked)
             if given["diff"]:
                 _show_diff(linted)
                 changes |= bool(linted.before)
             else:
                 for file in linted.write([Path(file) for file in files]):
-                    say(f"fixed: {in_a_line(str(file))}", err=True)
+                    say(in_a_line(linted.report(file)), err=True)
         except FileError as error:
             say(in_a_line(f"lab: {error}"), err=True)
             failed = True
@@ -135,7 +136,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     located_flaws = sorted(dict.fromkeys(located_flaws), key=lambda each: each.order)
     # "Found nothing" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
-        _say(located_flaws, given["format"], remarks=given["remarks"] or bool(given["select"]))
+        _say(located_flaws, given["format"], remarks=remarks)
     if contained and given["container"] is None and given["format"] == "text":
         say(CONTAINED, err=True)
     if given["exit_zero"]:
