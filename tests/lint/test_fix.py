@@ -77,21 +77,31 @@ def test_a_fix_mends_what_it_is_for(code):
 
 
 @pytest.mark.parametrize(
-    ("text", "before", "after"),
+    ("code", "text", "before", "after"),
     [
-        ("for = 1 2\nstats = :171%(_)\nendfor =", ":171%(_)", "127.0.0.1:171%(_)"),
-        ("if-env = STATS\nstats = :%(_)\nendif =", ":%(_)", "127.0.0.1:%(_)"),
-        ("stats = 0.0.0.0:$(STATS)", "0.0.0.0:$(STATS)", "127.0.0.1:$(STATS)"),
-        ("set-ph = where=:1717\nstats = %(where)", "%(where)", "%(where)"),
+        ("UW013", "for = 1 2\nenv = A = %(_)\nendfor =", "A = %(_)", "A=%(_)"),
+        ("UW013", "if-env = STATS\nenv = A = %(_)\nendif =", "A = %(_)", "A=%(_)"),
+        ("UW013", "env = A = $(STATS)", "A = $(STATS)", "A=$(STATS)"),
+        ("UW222", "set-ph = size=99999\nbuffer-size = %(size)", "%(size)", "%(size)"),
     ],
 )
-def test_a_variable_stays_one(text, before, after, tmp_path):
+def test_a_variable_stays_one(code, text, before, after, tmp_path):
     """A fix that wrote what it is now would be right here alone, or in one round of a loop."""
     path = tmp_path / "uwsgi.ini"
     path.write_text(f"[uwsgi]\n{text}\n")
-    linted = lint(str(path), Known(environ={"STATS": "9"}), select=("UW402",), fixes="unsafe")
-    assert f"stats = {after}\n" in linted.config.texts[path]
+    linted = lint(str(path), Known(environ={"STATS": "9"}), select=(code,), fixes="unsafe")
+    assert f" = {after}\n" in linted.config.texts[path]
     assert [flaw.spot.line for flaw in linted.flaws] == ([3] if before == after else [])
+
+
+@pytest.mark.parametrize("option", ["socket", "stats", "http-socket"])
+def test_an_address_stays_as_it_is(option, tmp_path):
+    """The proxy may be on another host: on 127.0.0.1 the service would be out of its reach."""
+    path = tmp_path / "uwsgi.ini"
+    path.write_text(f"[uwsgi]\n{option} = 0.0.0.0:3031\n")
+    linted = lint(str(path), Known(), fixes="unsafe")
+    assert f"{option} = 0.0.0.0:3031\n" in linted.config.texts[path]
+    assert {"UW310", "UW401", "UW402"} & {flaw.code for flaw in linted.flaws}
 
 
 def test_a_line_that_a_loop_would_repeat_is_added_above_it(tmp_path):

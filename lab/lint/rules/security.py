@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -11,21 +10,13 @@ from lab.lint.address import is_open, is_unix
 from lab.lint.rules.alike import missing, present, renamed, written
 from lab.lint.rules.doors import published
 from lab.lint.rules.lifecycle import serves_python
-from lab.lint.rules.rule import Case, Fix, Flaw, Setting, Severity, rule
+from lab.lint.rules.rule import Case, Flaw, Severity, rule
 
 SCHEME = r"route-if-not = regexp:${HTTP_X_FORWARDED_PROTO};^(https?)?\z setscheme:http"
 """What makes the scheme "http" unless it is exactly one of the two."""
 
 
 TEMPORARY = "/tmp"  # noqa: S108 - what is looked for, and not used
-
-
-def _loopback(config: Case, setting: Setting) -> Fix | None:
-    """Return the fix that keeps the port as it is written, which may be a variable."""
-    host, colon, port = setting.raw.rpartition(":")
-    if not colon or re.search(r"[$%@]", host):
-        return None
-    return config.change(setting, f"127.0.0.1:{port}", from_raw=True)
 
 
 @rule(
@@ -43,7 +34,7 @@ def code_execution(config: Case) -> Iterator[Flaw]:
     """Whoever reaches it runs what they like."""
     for setting in config.sockets("uwsgi", "fastcgi", "scgi"):
         if is_open(setting.value):
-            yield config.flaw(setting, fix=_loopback(config, setting))
+            yield config.flaw(setting)
 
 
 @rule(
@@ -61,7 +52,7 @@ def public_stats(config: Case) -> Iterator[Flaw]:
     """They show cookies."""
     for setting in config.all("stats"):
         if is_open(setting.value):
-            yield config.flaw(setting, fix=_loopback(config, setting))
+            yield config.flaw(setting)
 
 
 missing(
