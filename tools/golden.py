@@ -73,6 +73,8 @@ def write_examples(folder: Path) -> None:
         name = servers.of_code(code).file
         for kind in ("bad", "good", "near"):
             text = getattr(rule, kind)
+            if name.endswith(".py") and text.startswith("gunicorn "):
+                continue  # a command, which is in no file
             if name.endswith(".ini") and not text.startswith("["):
                 text = f"[uwsgi]\n{text}"
             path = folder / f"{code}-{kind}" / name

@@ -243,7 +243,7 @@ class Config:
     """Names of what uWSGI reads besides, as it is written there."""
 
     forms: frozenset[Path] = frozenset()
-    """Files among *texts* that are no inis: YAML, JSON, XML. None of them is fixed."""
+    """Files that are no inis: YAML, JSON, XML, and those of gunicorn's command. Never fixed."""
 
     variables: frozenset[str] = frozenset()
     """Environment variables that it names."""
@@ -256,6 +256,9 @@ class Config:
 
     missing: tuple[tuple[Path, Setting], ...] = ()
     """Files that are not there, each with the include that asks for it."""
+
+    refused: tuple[tuple[Setting, str], ...] = ()
+    """Options of a command with which the server does not start, and why."""
 
     circle: Setting | None = None
     """An include of a file that includes this one."""

@@ -62,6 +62,7 @@ def read(
     *,
     commands: Collection[str] = tuple(TRANSLATABLE),
     container: bool | None = None,
+    strict: bool = True,
 ) -> Config:
     """
     Return a configuration, as it is named on the command line.
@@ -73,11 +74,21 @@ def read(
         known: What is known besides.
         commands: Programs whose command is read as it is typed.
         container: Whether it runs in a container; None: a Dockerfile says so.
+        strict: Whether a command is refused that has an option with which it does not start.
 
     Raises:
         ProfileError: It cannot be read; the message says what to name instead.
     """
-    source = named(name, commands)
+    config = _read(named(name, commands), known, commands=commands, container=container)
+    for setting, problem in config.refused if strict else ():
+        raise ProfileError(setting.option, problem)
+    return config
+
+
+def _read(
+    source: Source, known: Known, *, commands: Collection[str], container: bool | None
+) -> Config:
+    """Return the configuration of a source; see `read`."""
     if source.start is not None:
         known = replace(known.beside(source.path), container=in_container(source.path))
         known.required(source.path)  # which refuses a link to where nothing is read
@@ -86,7 +97,8 @@ def read(
         return _read_start(source.start, known, {*commands, *EDITABLE})
     path, server = source.path, servers.named(source.path.name) if source.command else None
     if server is not None:
-        known = replace(known, overlay={**known.overlay, path: source.command})
+        overlay = {**known.overlay, path: source.command}
+        known = replace(known, overlay=overlay, cwd=known.cwd or Path())
     elif path == STDIN:
         most = max(server.largest for server in servers.every() if server.reads_command)
         known = replace(known, overlay={**known.overlay, STDIN: sys.stdin.read(most + 1)})

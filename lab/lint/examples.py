@@ -45,7 +45,8 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
         known: What is known besides; without it, what makes the rule speak.
     """
     server = servers.of_code(code)
-    path = Path(server.file)
+    command = text.startswith(f"{server.program} ")
+    path = Path(server.program if command else server.file)
     sections = any(line.lstrip("\ufeff \t").startswith("[") for line in text.splitlines())
     whole = text if code[:2] != "UW" or sections else f"[uwsgi]\n{text}"
     known = known or ELSEWHERE.get(code, MUCH)

@@ -33,7 +33,9 @@ READ_AGAIN = 16 << 20
 ONE_BY_ONE = 100
 """Fixes of a round that are tried one after the other, where all together change too much."""
 
-COMMANDS = tuple(server.program for server in servers.every() if server.reads_command)
+COMMANDS = tuple(
+    server.program for server in servers.every() if server.reads_command or server.edits_command
+)
 """Programs whose command is linted."""
 
 NO_FILES = frozenset({STDIN, *map(Path, COMMANDS)})
@@ -101,7 +103,7 @@ def lint(
     Return what is wrong with a configuration.
 
     Args:
-        name: As `lab.config.reading.read` takes it; of commands that are typed granian's alone.
+        name: As `lab.config.reading.read` takes it.
         known: What is known besides.
         select: Codes of the rules that count, or their beginnings; all without any.
         ignore: Of those that do not, beside what the file's project leaves out.
@@ -112,7 +114,7 @@ def lint(
     Raises:
         ProfileError: There is no such file, or it is none that can be read.
     """
-    before = config = read(name, known, commands=COMMANDS, container=container)
+    before = config = read(name, known, commands=COMMANDS, container=container, strict=False)
     known = config.known
     if config.start is not None:
         chosen = _with_project(config.start.spot.file, Chosen(select, ignore))
@@ -123,6 +125,8 @@ def lint(
     fixed: Counter[tuple[Path, str]] = Counter()
     wanted = _wanted(flaws, fixes, remarks=remarks)
     for _ in range(min(ROUNDS, 1 + READ_AGAIN // max(1, size)) if fixes else 0):
+        if not wanted:
+            break
         mended = _mended(config, wanted, known, guarded=fixes == "safe")
         if mended.texts == config.texts:
             break

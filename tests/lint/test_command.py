@@ -164,6 +164,24 @@ def test_granians_command_is_read_from_quotes_and_from_standard_input(lint, monk
     assert lint("-", "--select", "GR005", "--format", "json")[0] == 1
 
 
+def test_gunicorns_command_is_read_from_quotes_and_from_a_procfile(lint):
+    """With the file that it reads besides; what it would not start with has its place."""
+    write("gunicorn.conf.py", "keepalive = 75\n")
+    command = "gunicorn app:app --worker 4 --timout 5 --max-requests 9 --graceful-timeou 3 --bind"
+    write("Procfile", f"web: {command}\n")
+    _, out, _ = lint(command, "--select", "GU002,GU005,GU018", "--unsafe-fixes")
+    assert [line.split()[:2] for line in out.splitlines()[:-1]] == [
+        ["gunicorn:1:18", "GU018"],
+        ["gunicorn:1:29", "GU018"],
+        ["gunicorn:1:77", "GU018"],
+        ["gunicorn:1:40", "GU005"],
+        ["gunicorn.conf.py:1:1", "GU002"],
+    ]
+    assert "--timout: gunicorn has no such option, so it does not start; write --timeout" in out
+    assert "--bind: the option needs a value, so it does not start; write a value behind it" in out
+    assert "Procfile:1:34" in lint("Procfile", "--select", "GU018")[1]
+
+
 def test_a_file_that_cannot_be_read_is_named(lint, monkeypatch):
     """Such as one of another user's."""
     write("u.ini", CLEAN)
@@ -306,9 +324,8 @@ def test_what_is_no_text_is_refused(lint):
         ("folder", "folder has no configuration of uWSGI or gunicorn: give the file"),
         ("no.ini:more", "no.ini:more: there is no file no.ini"),
         ("gunicorn.conf.py:more", "only an .ini has sections: name gunicorn.conf.py"),
-        ("gunicorn -w 4 a:b", "only granian's is read: write its options into a gunicorn.conf.py"),
         ("A=1 exec /venv/bin/uwsgi --http :80", "write its options into a uwsgi.ini, and name"),
-        ("gunicorn -c prod.conf.py a:b", "only granian's is read: name prod.conf.py"),
+        ("gunicorn -c prod.conf.py a:b", "prod.conf.py: the file does not exist, so gunicorn does"),
         ("uvicorn a:b", "is a command of uvicorn, whose options lab does not know"),
         ("bob's.ini", "the file does not exist"),
         ("no such.ini", "the file does not exist"),
@@ -328,7 +345,7 @@ def test_a_command_may_be_longer_than_the_name_of_a_file(lint):
     """It is asked of no file system that refuses such a name."""
     command = f"granian --interface wsgi --access-log-fmt '{'%(path)s ' * 40}' a:b"
     assert "GR005" not in lint(command)[1]
-    assert "only granian's is read" in lint(f"gunicorn {command.removeprefix('granian')}")[2]
+    assert "GU018" in lint(f"gunicorn {command.removeprefix('granian')}")[1]
 
 
 def test_the_diff_of_what_has_no_last_newline_is_one_that_patch_takes(lint):

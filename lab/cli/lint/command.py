@@ -97,9 +97,9 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     Find mistakes in configurations of uWSGI, gunicorn and granian. Starts nothing.
 
     FILE is a uWSGI configuration (.ini, .yaml, .json, .xml, or any file with a line [uwsgi]), a
-    gunicorn.conf.py, a granian command in quotes, or a command in a Procfile (Procfile:web), which
-    --fix does not change. - reads a command from standard input. In a folder, files are found by
-    their names.
+    gunicorn.conf.py, a granian or gunicorn command in quotes, a script that starts granian, or a
+    command in a Procfile (Procfile:web). --fix does not change a Procfile or a gunicorn command. -
+    reads a granian command from standard input. In a folder, files are found by their names.
 
     Exit status: 0 no finding, or only remarks; 1 findings; 2 a file cannot be read or written.
     """

@@ -101,13 +101,17 @@ class LocatedFlaw(NamedTuple):
 
 
 def once(located: Iterable[LocatedFlaw]) -> list[LocatedFlaw]:
-    """Return the first finding of each rule in each file, with the lines of its others."""
+    """Return the findings of each rule in its first line of each file, with its other lines."""
     groups: dict[tuple[str, str, Severity], list[LocatedFlaw]] = {}
     for result in located:
         groups.setdefault((result.file, result.flaw.code, result.flaw.severity), []).append(result)
     return [
-        first._replace(also=tuple(sorted({result.line for result in rest} - {first.line})))
-        for first, *rest in groups.values()
+        result._replace(also=tuple(sorted({other.line for other in group} - {result.line})))
+        if result is group[0]
+        else result
+        for group in groups.values()
+        for result in group
+        if result.line == group[0].line
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from lab.config.configuration import Config, Known
 from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.reader import carried, read, spellings, takes_no_value
-from lab.config.spot import Setting
+from lab.config.spot import Setting, Spot
 from lab.config.words import OFF, Argument, Command, arguments, command_of
 from lab.errors import ProfileError
 
@@ -23,16 +23,32 @@ REPEATED = frozenset(
 @cache
 def short() -> frozenset[str]:
     """Return its options of one letter."""
+    return frozenset(word for word in words() if len(word) == 2)
+
+
+@cache
+def words() -> Mapping[str, str]:
+    """Return option of its command, with its dashes -> setting."""
     settings: dict[str, list[str]] = carried()["settings"]
-    return frozenset(word for spelt in settings.values() for word in spelt if len(word) == 2)
+    return {word: name for name, spelt in settings.items() for word in spelt}
+
+
+@cache
+def whole(word: str) -> str:
+    """
+    Return the option that a word of its command abbreviates, as argparse takes it; else the word.
+
+    >>> whole("--timeou"), whole("--worker")
+    ('--timeout', '--worker')
+    """
+    meant = [option for option in words() if option.startswith(word) and word[:2] == "--"]
+    return meant[0] if len(meant) == 1 and word not in words() else word
 
 
 def setting_of(word: str) -> str:
     """Return the setting that a word of its command stands for; the word where there is none."""
-    for name, words in carried()["settings"].items():
-        if word in words:
-            return str(name)
-    return spellings().get(word.lstrip("-").replace("-", "_"), word)
+    word = whole(word)
+    return words().get(word) or spellings().get(word.lstrip("-").replace("-", "_"), word)
 
 
 def is_command(config: Config) -> bool:
@@ -52,8 +68,9 @@ def spelt(option: str, value: str) -> Sequence[str]:
     >>> spelt("workers", "4"), spelt("preload_app", "true"), spelt("preload_app", "false")
     (('--workers', '4'), ('--preload',), ())
     """
-    words = carried()["settings"].get(option, ())
-    word = next((word for word in words if word.startswith("--")), None)
+    word = next(
+        (word for word in carried()["settings"].get(option, ()) if word.startswith("--")), None
+    )
     if word is None:
         raise ProfileError(option, "gunicorn's command line has no such option: write it in a file")
     if takes_no_value(word):
@@ -71,12 +88,14 @@ def read_command(path: Path, known: Known) -> Config:
     Return the settings of a command, with those of the file that it names before them.
 
     Raises:
-        ProfileError: It is none of gunicorn's, or has an option that gunicorn does not, or one
-            without its value.
+        ProfileError: It is none of gunicorn's, or names a file that cannot be read.
     """
     text = known.required(path)
     command = _command(text, path)
-    found = list(_joined([*_settings(_given(command))]))
+    given = _given(command)
+    refused = tuple(_refused(given))
+    faults = {setting.spot for setting, _ in refused}
+    found = list(_joined([*_settings(given, faults)]))
     file = [
         _named(setting.value, known).settings for setting in found if setting.option == "config"
     ]
@@ -88,7 +107,17 @@ def read_command(path: Path, known: Known) -> Config:
         *(setting for setting in (file[-1] if file else ()) if setting.option not in names),
         *own,
     )
-    return Config(PROGRAM, path, settings, {path: text}, known, top=command.program.spot)
+    files = frozenset({path, *(setting.spot.file for setting in settings)})
+    return Config(
+        PROGRAM,
+        path,
+        settings,
+        {path: text},
+        known,
+        top=command.program.spot,
+        forms=files,
+        refused=refused,
+    )
 
 
 BY_ITSELF = "gunicorn.conf.py"
@@ -105,17 +134,29 @@ def _named(value: str, known: Known) -> Config:
     return read(path, known)
 
 
-def _settings(words: Sequence[Argument | Setting]) -> Iterator[Setting]:
-    for word in words:
+def _refused(given: Sequence[Argument | Setting]) -> Iterator[tuple[Setting, str]]:
+    """Yield the options with which it does not start, and why."""
+    for argument in given:
+        if isinstance(argument, Setting):
+            continue
+        name, value = whole(argument.name), argument.value
+        setting = Setting(argument.name, value, argument.word.spot, argument.raw)
+        if name not in words():
+            yield setting, "gunicorn has no such option"
+        elif not value and not takes_no_value(name):
+            yield setting, "the option needs a value"
+
+
+def _settings(given: Sequence[Argument | Setting], faults: Collection[Spot]) -> Iterator[Setting]:
+    for word in given:
         if isinstance(word, Setting):
             yield Setting("wsgi_app", word.value, word.spot, repr(word.value))
             continue
-        name = setting_of(word.name)
-        if name not in carried()["settings"]:
-            raise ProfileError(word.name, "gunicorn has no such option")
-        value = "True" if takes_no_value(word.name) else word.value
-        if not value:
-            raise ProfileError(word.name, "the option needs a value")
+        if word.word.spot in faults:
+            continue
+        option = whole(word.name)
+        name = words()[option]
+        value = "True" if takes_no_value(option) else word.value
         if word.reads_variables:  # of a shell's variable only running it would tell
             raw = word.unquoted or f"[shell({value!r})]"
             yield Setting(name, "", word.word.spot, raw)
@@ -149,4 +190,4 @@ def _command(text: str, path: Path) -> Command:
 
 
 def _given(command: Command) -> list[Argument | Setting]:
-    return list(arguments(command.behind, takes_no_value, short()))
+    return list(arguments(command.behind, lambda word: takes_no_value(whole(word)), short()))

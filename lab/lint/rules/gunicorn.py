@@ -11,7 +11,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from lab.config.gunicorn.command import is_command
+from lab.config.gunicorn.command import is_command, words
 from lab.config.gunicorn.reader import carried, literal, names_read, spellings
 from lab.config.interface import ASGI, of_worker_class
 from lab.config.meaning import ComputedValue
@@ -61,6 +61,8 @@ def is_asgi(config: Case) -> bool:
 def whole(config: Case, setting: Setting) -> bool:
     """Return whether the setting is a line of its own and of no block, which can be taken away."""
     if setting.spot.column != 1 or not setting.raw or "\n" in setting.raw:
+        return False
+    if setting.spot.file not in config.texts:  # the file that a command names
         return False
     line = config.line(setting.spot).removeprefix("\ufeff")
     before, after = line[: setting.column - 1], line[setting.column - 1 + len(setting.raw) :]
@@ -371,3 +373,24 @@ def any_proxy(config: Case) -> Iterator[Flaw]:
     local = bool(listens) and all(each.startswith(LOCAL) for each in listens)
     if setting and "*" in setting.value.replace(" ", "").split(",") and not local:
         yield config.flaw(setting)
+
+
+@rule(
+    "GU018",
+    Severity.ERROR,
+    "an option that gunicorn does not have",
+    why="gunicorn prints `unrecognized arguments` or `expected one argument` and does not start",
+    seen="gunicorn/app/base.py:158 `parser.parse_args()`",
+    bad="gunicorn --timout 5 site:app",
+    good="gunicorn --timeout 5 site:app",
+    near="gunicorn --timeou 5 site:app",
+)
+def unknown_option(config: Case) -> Iterator[Flaw]:
+    """Python's argparse takes the beginning of one option for it, and nothing else."""
+    for setting, problem in config.refused:
+        text = f"{setting.option}: {problem}, so it does not start"
+        if setting.option in words():
+            yield config.flaw(setting.spot, f"{text}; write a value behind it")
+            continue
+        close = config.table.nearest(setting.option, words())
+        yield config.flaw(setting.spot, f"{text}; {f'write {close}' if close else 'leave it out'}")
