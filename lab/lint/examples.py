@@ -29,6 +29,7 @@ ELSEWHERE = {
     "UW310": Known(),
     "UW408": Known(),
     "UW118": Known(python=(3, 13)),
+    "GU019": Known(),
     "UW020": Known(here=True),
     "UW119": Known(here=True),
 }

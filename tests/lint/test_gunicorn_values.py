@@ -8,6 +8,7 @@ from gunicorn.config import KNOWN_SETTINGS
 from lab.config.configuration import Known
 from lab.config.gunicorn import reader as gunicorn
 from lab.errors import ProfileError
+from lab.lint.flaw import Severity
 from lab.lint.lint import lint
 from lab.lint.rules.gunicorn_values import WANTED, refuses
 from tests.kit.linting import found_by
@@ -327,3 +328,11 @@ def test_what_is_bound_again_in_another_way_is_not_known(later):
     alike = 'worker_class = "sync"\nthreads = 4\nx = [threads for threads in (1,)]'
     assert found_by("GU003", alike)
     assert not found_by("GU003", text)
+
+
+def test_sync_workers_behind_a_containers_port_are_a_remark():
+    """Who reaches the port is decided where the container runs."""
+    text = 'bind = "0.0.0.0:8080"'
+    for container, severity in ((False, Severity.DANGEROUS), (True, Severity.REMARK)):
+        (flaw,) = found_by("GU019", text, Known(container=container))
+        assert flaw.severity is severity

@@ -16,6 +16,7 @@ from lab.config.gunicorn.reader import carried, literal, names_read, spellings
 from lab.config.interface import ASGI, of_worker_class
 from lab.config.meaning import ComputedValue
 from lab.config.steps import Drop, Put
+from lab.lint.address import is_open
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Fix, Flaw, Setting, Severity, rule
 
@@ -394,3 +395,24 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
             continue
         close = config.table.nearest(setting.option, words())
         yield config.flaw(setting.spot, f"{text}; {f'write {close}' if close else 'leave it out'}")
+
+
+@rule(
+    "GU019",
+    Severity.DANGEROUS,
+    "sync workers open to every host",
+    why="any host can reach the port, a sync worker serves one client at a time, and a few clients "
+    "that send or read slowly occupy all workers; put a proxy in front that buffers, and bind to a "
+    'UNIX socket or 127.0.0.1, or set worker_class = "gthread"',
+    seen="https://docs.gunicorn.org/en/stable/deploy.html",
+    bad='bind = "0.0.0.0:8080"',
+    good='bind = "127.0.0.1:8080"',
+    near='bind = "0.0.0.0:8080"\nthreads = 4',
+)
+def slow_clients(config: Case) -> Iterator[Flaw]:
+    """A remark in a container: others decide who reaches its port. A platform gives $PORT."""
+    setting = config.last("bind")
+    if setting is None or worker_class(config) != "sync":
+        return
+    if any(is_open(address.removeprefix("tcp://")) for address in addresses(config) or ()):
+        yield config.flaw(setting, WHY + elsewhere(config), harmless=config.known.container)
