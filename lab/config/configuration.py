@@ -242,6 +242,9 @@ class Config:
     unread: tuple[str, ...] = ()
     """Names of what uWSGI reads besides, as it is written there."""
 
+    unread_includes: tuple[str, ...] = ()
+    """Files and addresses with options that it includes, and that could not be read."""
+
     forms: frozenset[Path] = frozenset()
     """Files that are no inis: YAML, JSON, XML, and those of gunicorn's command. Never fixed."""
 

@@ -63,6 +63,9 @@ class Flaw:
     steps: tuple[Step, ...] = ()
     """What would mend it, wherever that is written; empty where nobody can say."""
 
+    always: bool = False
+    """Whether it is shown without --all although it is a remark: the others depend on it."""
+
     @property
     def reason(self) -> str:
         """Why it is wrong: the message, without what is written and without what to do."""

@@ -270,6 +270,15 @@ def test_remarks_are_counted_and_shown_where_they_are_asked_for(lint):
         assert (status, "UW317 remark" in out) == (0, True)
 
 
+def test_an_include_that_cannot_be_read_is_shown_without_all(lint):
+    """It may have the options of which the findings say that they are missing."""
+    write("u.ini", f"{CLEAN}ini = /srv/base.ini\n")
+    status, out, _ = lint("u.ini")
+    assert "u.ini:1:1  UW901 remark     this file includes /srv/base.ini, which could not be" in out
+    assert status == 1
+    assert lint("u.ini", "--ignore", "UW3,UW4,UW5")[0] == 0
+
+
 def test_codes_may_be_in_small_letters(lint):
     """On the command line and in a project's file."""
     write("u.ini", WRONG)

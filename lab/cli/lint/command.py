@@ -179,9 +179,9 @@ def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -
 
 def _say(located_flaws: list[LocatedFlaw], form: str, *, remarks: bool) -> None:
     """Print what was found in a form."""
-    shown = [located_flaw for located_flaw in located_flaws if located_flaw.counts or remarks]
+    shown = [located_flaw for located_flaw in located_flaws if located_flaw.shown or remarks]
     left_out = [
-        located_flaw for located_flaw in located_flaws if not (located_flaw.counts or remarks)
+        located_flaw for located_flaw in located_flaws if not (located_flaw.shown or remarks)
     ]
     text = FORMATS[form](shown, left_out)
     if form == "github":

@@ -66,6 +66,11 @@ class LocatedFlaw(NamedTuple):
         return self.flaw.severity is not Severity.REMARK
 
     @property
+    def shown(self) -> bool:
+        """Whether it is shown without --all."""
+        return self.counts or self.flaw.always
+
+    @property
     def file(self) -> str:
         """The file, as it is named from here, with forward slashes."""
         return _from(os.getcwd(), self.flaw.spot.file)  # noqa: PTH109 - a path is made of it once

@@ -84,6 +84,7 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
         top=reading.top or Spot(path, 1, 1),
         guesses=reading.guesses,
         unread=tuple(reading.unread),
+        unread_includes=tuple(reading.unread_includes),
         forms=frozenset(reading.forms),
         variables=frozenset(reading.variables),
         relative=reading.relative,
@@ -139,6 +140,7 @@ class Reader:
         self.top: Spot | None = None
         self.guesses = ""
         self.unread: list[str] = []
+        self.unread_includes: list[str] = []
         self.variables: set[str] = set()
         self.relative = False
         self.absent: list[tuple[Path, str, Setting | None]] = []
@@ -182,6 +184,7 @@ class Reader:
         text = self.known.required(path) if shown else self.known.read(path)
         if text is None:
             may = self.known.reaches(path)
+            self.unread_includes += [str(path)] * bool(by)
             self.guess(f"{'it cannot' if may else 'without --trusted it does not'} read {path}")
             if by and (may or self.known.here) and not self.known.exists(path):
                 self.missing.append((path, by))
@@ -337,6 +340,7 @@ class Reader:
         """Note what uWSGI reads and this does not."""
         self.guess(f"it does not read {as_text(name)}")
         self.unread.append(as_text(name))
+        self.unread_includes.append(as_text(name))
 
     def _path(self, name: str) -> Path:
         """Return where a file lies that is named."""

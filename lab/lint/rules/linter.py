@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from textwrap import shorten
 
 from lab.config.edits import Edit
@@ -50,5 +51,13 @@ def unused_suppression(config: Case) -> Iterator[Flaw]:
 def guesses(config: Case) -> Iterator[Flaw]:
     """Something of it cannot be read as uWSGI would."""
     if config.guesses and config.circle is None:
+        if config.unread_includes:
+            name = shorten(config.unread_includes[0], 90, placeholder=" ...")
+            text = (
+                f"this file includes {name}, which could not be read; findings about missing "
+                "options may be wrong"
+            )
+            yield replace(config.flaw(config.top, text), always=True)
+            return
         why = shorten(config.guesses, 90, placeholder=" ...")
         yield config.flaw(config.top, f"what lab lint reports for this file is a guess: {why}")
