@@ -491,3 +491,15 @@ def test_half_of_a_character_is_refused(tmp_path, monkeypatch, capsys):
     code, out, errors = in_process.lab(monkeypatch, capsys, "lint", "half.json")
     assert (code, out) == (2, "")
     assert errors == "lab: half.json:1: has half of a surrogate pair: write the whole character\n"
+
+
+def test_a_folder_has_configurations_of_gunicorn_and_no_sources(lint):
+    """Whatever names a source file sets; one that cannot be read does not hide the others."""
+    usual = ("gunicorn.conf.py", "gunicorn_config.py", "prod.gunicorn.py", "gunicorn-conf.py")
+    for name in (*usual, "gunicorn.py", "run_gunicorn.py", "test_gunicorn_conf.py"):
+        write(name, "worker = 4\n")
+    write("gunicorn.conf.dev.py", "worker = (\n")
+    code, out, err = lint(".", "--select", "GU001")
+    assert code == 2
+    assert {line.partition(":")[0] for line in out.splitlines()[:-1]} == set(usual)
+    assert err.startswith("lab: gunicorn.conf.dev.py:1: is not Python: ")
