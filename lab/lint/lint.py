@@ -268,6 +268,11 @@ def rule_of(code: str) -> Rule:
     Raises:
         ProfileError: There is none.
     """
+    inside = sorted(other for other in RULES if code and other.startswith(code.upper()))
+    if code.upper() not in RULES and inside:
+        first, *others = inside[:3]
+        names = " or ".join((", ".join((first, *others[:-1])), *others[-1:]))
+        raise ProfileError(f"--explain {code}", f"give a whole code, such as {names}")
     if code.upper() not in RULES:
         raise ProfileError(
             "--explain", f"rule {code} does not exist: docs/reference/lint.md lists all"

@@ -119,7 +119,7 @@ def test_a_configuration_is_translated_to_it(lab):
 def test_its_command_is_translated_and_linted(lab):
     """It is read as any other command in quotes."""
     assert "\nprocesses = 5\n" in lab("migrate", "moonserve --moons 5", "--to", "uwsgi")
-    assert lab("lint", "moonserve --moons 5") == "Found nothing.\n"
+    assert lab("lint", "moonserve --moons 5") == "No findings.\n"
 
 
 def test_tune_offers_it(lab):

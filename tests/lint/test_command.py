@@ -57,7 +57,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
     code, out, err = lint("a.ini", "b.ini", "c.ini", *QUIET)
     assert code == 2
     assert out.count("\n") == 3
-    assert out.endswith("Found 2 (1 error, 1 no effect); 2 can be fixed with --unsafe-fixes.\n")
+    assert out.endswith("Found 2 (1 error, 1 no effect), 2 fixable with --unsafe-fixes.\n")
     assert err == "lab: c.ini: the file does not exist\n"
 
 
@@ -76,7 +76,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
             "z.xml: has a document type (<!DOCTYPE), which lab does not read: leave it out",
         ),
         (["--select", "UW77", "x.txt"], "--select: rule UW77 does not exist: "),
-        (["--explain", "UW0"], "--explain: rule UW0 does not exist: "),
+        (["--explain", "UW0"], "--explain UW0: give a whole code, such as UW001, UW002 or UW003"),
         (["--uwsgi", "/nonexistent", "x.txt"], "--uwsgi /nonexistent: is no uWSGI that runs here"),
         (["--connections", "0", "x.txt"], "--connections: '0': a whole number from 1 to"),
     ],
@@ -107,7 +107,7 @@ def test_fixes_are_written_or_shown(lint):
     assert "99999" in Path("u.ini").read_text()
     assert lint("u.ini", *quiet, "--fix")[::2] == (1, "Fixed 1 finding in u.ini (UW222)\n")
     assert Path("u.ini").read_text() == f"; mine\n{WRONG}buffer-size = 65535\n; end\n"
-    assert lint("u.ini", *quiet, "--unsafe-fixes")[:2] == (0, "Found nothing.\n")
+    assert lint("u.ini", *quiet, "--unsafe-fixes")[:2] == (0, "No findings.\n")
     assert "processes = 4\n" in Path("u.ini").read_text()
     assert lint("u.ini", *quiet, "--fix", "--diff") == (0, "", "")
 
@@ -232,7 +232,7 @@ def test_a_file_with_two_names_is_not_mended(lint):
 def test_a_file_that_includes_a_section_of_its_own_is_mended(lint):
     """It is one file."""
     name = write("u.ini", "[uwsgi]\nini = :base\n[base]\nsocket = :3031\nno-orphans = on\n")
-    assert lint("--unsafe-fixes", "--select", "UW205", name)[:2] == (0, "Found nothing.\n")
+    assert lint("--unsafe-fixes", "--select", "UW205", name)[:2] == (0, "No findings.\n")
     assert Path(name).read_text() == "[uwsgi]\nini = :base\n[base]\nsocket = :3031\n"
 
 
@@ -248,7 +248,7 @@ def test_the_worst_of_each_file_comes_first(lint):
         ("b.ini:5:1", "UW003"),
         ("b.ini:6:1", "UW205"),
     ]
-    assert last.startswith("Found 4 (2 errors, 1 dangerous, 1 no effect); ")
+    assert last.startswith("Found 4 (2 errors, 1 dangerous, 1 no effect), ")
 
 
 def test_each_rule_is_said_once_a_file(lint):
@@ -264,7 +264,7 @@ def test_remarks_are_counted_and_shown_where_they_are_asked_for(lint):
     """By --all, or by a code."""
     write("u.ini", CLEAN.replace("strict = true\n", ""))
     rest = ["--ignore", "UW312,UW314,UW321,UW4,UW5"]
-    assert lint("u.ini", *rest)[:2] == (0, "Found nothing. 1 remark with --all.\n")
+    assert lint("u.ini", *rest)[:2] == (0, "No findings. 1 remark hidden; see --all.\n")
     for words in (["--all", *rest], ["--select", "UW317"]):
         status, out, _ = lint("u.ini", *words)
         assert (status, "UW317 remark" in out) == (0, True)
@@ -384,7 +384,7 @@ def test_a_section_is_written_right_and_nothing_else_is_lost(lint):
         ("[uwsgi]\rmax-vars = 9\r", "[uwsgi]\nmax-vars = 9\r"),
     ):
         Path("u.ini").write_bytes(text.encode())
-        assert lint("u.ini", "--unsafe-fixes", "--select", "UW007")[:2] == (0, "Found nothing.\n")
+        assert lint("u.ini", "--unsafe-fixes", "--select", "UW007")[:2] == (0, "No findings.\n")
         assert Path("u.ini").read_bytes().decode() == after
 
 

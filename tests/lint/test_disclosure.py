@@ -61,8 +61,11 @@ def test_whether_a_variable_is_set_cannot_be_guessed(lint):
 def test_what_is_not_read_is_said(lint):
     """With the option by which it would be."""
     Path("u.ini").write_text("[uwsgi]\nsocket = :8000\nini = /etc/uwsgi/site.ini\n")
-    assert "without --trusted it does not read /etc/uwsgi/site.ini" in lint("u.ini", "--all")[1]
-    assert "1 remark with --all" in lint("u.ini", "--ignore", "UW2,UW3,UW4,UW5")[1]
+    assert (
+        "/etc/uwsgi/site.ini, which could not be read without --trusted"
+        in lint("u.ini", "--all")[1]
+    )
+    assert "1 remark hidden; see --all" in lint("u.ini", "--ignore", "UW2,UW3,UW4,UW5")[1]
 
 
 @pytest.mark.parametrize("how", ["a variable", "a file", "an ini elsewhere", "what is hidden"])

@@ -134,7 +134,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             contained |= linted.config.known.container
     # What several files include is wrong once.
     located_flaws = sorted(dict.fromkeys(located_flaws), key=lambda each: each.order)
-    # "Found nothing" would read as if a file that cannot be read were a good one.
+    # "No findings" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
         _say(located_flaws, given["format"], remarks=remarks)
     if contained and given["container"] is None and given["format"] == "text":

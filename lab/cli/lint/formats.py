@@ -38,6 +38,8 @@ PLURAL = (Severity.ERROR, Severity.REMARK)
 UNREAD = "UW901"
 """The rule that says that something was not read."""
 
+NOT_CHECKED = "No findings. Some settings could not be checked; see --all."
+
 MOST_LINES = 10
 """Numbers of other lines that a message names."""
 
@@ -137,10 +139,9 @@ def summary(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()
     """Return how many there are, of which severity, what can be fixed, and what is not shown."""
     rest = len(once(left_out))
     whole = all(result.flaw.code != UNREAD for result in (*located, *left_out))
-    where = "" if whole else ", as far as lab can know here"
-    more = f" {rest} remark{'s' * (rest > 1)} with --all." if rest else ""
+    more = f" {rest} remark{'s' * (rest > 1)} hidden; see --all." if rest else ""
     if not located:
-        return f"Found nothing{where}.{more}"
+        return f"No findings.{more}" if whole else NOT_CHECKED
     counts = Counter(result.flaw.severity for result in located)
     said = ", ".join(
         f"{counts[severity]} {severity}{'s' * (counts[severity] > 1 and severity in PLURAL)}"
@@ -150,10 +151,10 @@ def summary(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()
     fixes = [result.flaw.fix for result in located if result.flaw.fix is not None]
     safe = sum(fix.safe for fix in fixes)
     unsafe = len(fixes) - safe
-    ways = [f"{safe} can be fixed with --fix"] if safe else []
+    ways = [f"{safe} fixable with --fix"] if safe else []
     if unsafe:
-        ways.append(f"{unsafe} {'more' if safe else 'can be fixed'} with --unsafe-fixes")
-    return f"Found {len(located)} ({said}){'; ' if ways else ''}{', '.join(ways)}.{more}"
+        ways.append(f"{unsafe} {'more' if safe else 'fixable'} with --unsafe-fixes")
+    return f"{', '.join((f'Found {len(located)} ({said})', *ways))}.{more}"
 
 
 def _mark(fix: Fix | None) -> str:

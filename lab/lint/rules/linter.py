@@ -53,9 +53,10 @@ def guesses(config: Case) -> Iterator[Flaw]:
     if config.guesses and config.circle is None:
         if config.unread_includes:
             name = shorten(config.unread_includes[0], 90, placeholder=" ...")
+            trusted = " without --trusted" * config.guesses.startswith("without --trusted")
             text = (
-                f"this file includes {name}, which could not be read; findings about missing "
-                "options may be wrong"
+                f"this file includes {name}, which could not be read{trusted}; findings about "
+                "missing options may be wrong"
             )
             yield replace(config.flaw(config.top, text), always=True)
             return
