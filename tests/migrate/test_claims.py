@@ -144,7 +144,7 @@ def test_one_of_two_workers_is_killed(program, options, ends, tmp_path):
         if ends:
             assert found.process.wait(60) == 1
             assert DOES["dead-worker"][program].startswith("ends the server, unless")
-            assert "ends with status 1" in says("respawn", program)
+            assert "exits with status 1" in says("respawn", program)
         else:
             until(lambda: first not in found.workers and len(found.workers) == 2, "another")
             assert answers(found)
@@ -154,8 +154,8 @@ def test_one_of_two_workers_is_killed(program, options, ends, tmp_path):
 STOPPED = [
     ("uwsgi", ("--master",), (False, False), "SIGTERM reloads at once"),
     ("uwsgi", ("--master", "--die-on-term"), (False, True), "with die-on-term the server ends"),
-    ("gunicorn", (), (True, True), "ends first"),
-    ("granian", (), (True, True), "ends first"),
+    ("gunicorn", (), (True, True), "finishes first"),
+    ("granian", (), (True, True), "finishes first"),
 ]
 
 
@@ -184,7 +184,7 @@ def test_the_hook_that_lets_requests_end(tmp_path):
         found.term()
         assert asking.answered
         found.process.wait(60)
-    assert "is dropped, unless a hook-master-start lets it end" in DOES["term"]["uwsgi"]
+    assert "is dropped, unless a hook-master-start lets it finish" in DOES["term"]["uwsgi"]
 
 
 IMPORTED = [
@@ -236,7 +236,7 @@ def test_harakiri_with_two_threads(others, tmp_path):
         # Also the request before may end beside it, on the other thread: then it is tried again.
         answered = all(answered_beside(found, seconds, others) for seconds in (4, 5, 6))
     assert answered is others
-    assert "with several threads not while others end beside it" in says("time-limit", "uwsgi")
+    assert "with several threads, each request that ends resets the timer" in says("time-limit", "uwsgi")
     assert "unless others end beside it" in DOES["stuck"]["uwsgi"]
 
 
@@ -254,7 +254,7 @@ KEPT = [
     (("uwsgi", f"--http-keepalive=3 {ROUTER}"), 3, "unless http-keepalive is set"),
     (("uwsgi", f"--http-keepalive=1 {ROUTER}"), 6, "unless http-keepalive is set"),
     (("gunicorn", COMMANDS["gunicorn"]), None, "is closed by sync"),
-    (("gunicorn", f"--threads 2 {COMMANDS['gunicorn']}"), 2, "kept 2 s by gthread"),
+    (("gunicorn", f"--threads 2 {COMMANDS['gunicorn']}"), 2, "kept for 2 s by gthread"),
     (("granian", COMMANDS["granian"]), 6, "is kept"),
 ]
 
@@ -285,7 +285,7 @@ def test_an_idle_connection_of_gthread_is_closed(tmp_path):
     ):
         assert replied(client)
         assert client.recv(1) == b""
-    assert "kept 2 s by gthread" in DOES["keep"]["gunicorn"]
+    assert "kept for 2 s by gthread" in DOES["keep"]["gunicorn"]
 
 
 def replied(client):
@@ -354,7 +354,7 @@ def test_the_client_s_address_by_a_unix_socket(case, tmp_path):
         until(lambda: _by_unix(socket, sent), f"{program} serving")
         environ = json.loads(body_of(_by_unix(socket, sent)))
     assert environ["REMOTE_ADDR"] == ""
-    assert "by a UNIX socket" in DOES["client"][program]
+    assert "over a UNIX socket" in DOES["client"][program]
     assert "empty" in DOES["client"][program]
 
 
@@ -381,7 +381,7 @@ def test_what_uwsgi_params_say(program, tmp_path):
     assert environ["wsgi.url_scheme"] == "https"
     assert "uwsgi_params" in DOES["scheme"][program]
     by_params = environ["REMOTE_ADDR"] == "203.0.113.9"
-    assert DOES["client"][program].startswith("is what uwsgi_params say") is by_params
+    assert DOES["client"][program].startswith("comes from uwsgi_params") is by_params
     assert DOES["params"][program].startswith("reaches") is ("REMOTE_USER" in environ)
 
 

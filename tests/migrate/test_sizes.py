@@ -30,10 +30,10 @@ def count(number):
 
 
 HEADERS = [
-    ("uwsgi", "", header, (3_000,), (6_000, 9_000, 300_000), "the default is 4,096"),
+    ("uwsgi", "", header, (3_000,), (6_000, 9_000, 300_000), "4,096 by default"),
     ("uwsgi", "--buffer-size 16384", header, (6_000, 9_000), (300_000,), "all headers together"),
     ("uwsgi", "--buffer-size 9000", headers, (4_000,), (6_000,), "all headers together"),
-    ("uwsgi", "--buffer-size 131072", header, (60_000,), (66_000,), "65,535 at the most"),
+    ("uwsgi", "--buffer-size 131072", header, (60_000,), (66_000,), "65,535 at most"),
     ("gunicorn", "", header, (6_000,), (9_000, 300_000), "8,190 by default"),
     ("gunicorn", "", headers, (6_000,), (9_000,), "for each header"),
     (
@@ -48,19 +48,19 @@ HEADERS = [
     ("granian", "--http1-buffer-size 8192", header, (6_000,), (9_000, 300_000), "make it smaller"),
 ]
 LINES = [
-    ("uwsgi", "", url, (3_000,), (6_000,), "bounds the line and all headers together"),
-    ("uwsgi", "--buffer-size 16384", url, (6_000,), (300_000,), "buffer-size bounds the line"),
+    ("uwsgi", "", url, (3_000,), (6_000,), "limits the request line and all headers together"),
+    ("uwsgi", "--buffer-size 16384", url, (6_000,), (300_000,), "buffer-size limits the request line"),
     ("gunicorn", "", url, (4_000,), (5_000,), "4,094 by default"),
-    ("gunicorn", "--limit-request-line 16000", url, (8_000,), (9_000,), "8,190 at the most"),
+    ("gunicorn", "--limit-request-line 16000", url, (8_000,), (9_000,), "8,190 at most"),
     ("granian", "", url, (65_534,), (65_535, 300_000), "65,534 bytes"),
 ]
 ROOMY = "--buffer-size 32768"
 COUNTS = [
-    ("uwsgi", "", count, (110,), (150,), "the default is 64"),
+    ("uwsgi", "", count, (110,), (150,), "64 by default"),
     ("uwsgi", f"--max-vars 200 {ROOMY}", count, (380,), (400,), "twice as many"),
     ("gunicorn", "", count, (100,), (101,), "100 by default"),
     ("gunicorn", "--limit-request-fields 200", count, (200,), (201,), "it counts headers"),
-    ("granian", "", count, (100,), (101,), "takes 100"),
+    ("granian", "", count, (100,), (101,), "accepts 100"),
 ]
 CASES = [
     *(("header-bytes", *each) for each in HEADERS),

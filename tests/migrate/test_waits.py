@@ -70,7 +70,7 @@ def test_a_decimal_mode_of_granian(tmp_path):
 HALVES = [
     ("uwsgi", "--socket-timeout 1", True, ""),
     ("gunicorn", "--timeout 1", True, "sync waits for `timeout`"),
-    ("gunicorn", "--timeout 3 --threads 2", False, "gthread without end"),
+    ("gunicorn", "--timeout 3 --threads 2", False, "gthread forever"),
     ("granian", "--http1-header-read-timeout 1000", True, "for the headers only"),
 ]
 
@@ -118,4 +118,4 @@ def test_granian_without_the_folder_of_its_files(tmp_path):
     with begun([BIN / "granian", *words, *serves], tmp_path) as process:
         assert process.wait(60) != 0
     assert "--static-path-mount" in (tmp_path / "log").read_text()
-    assert "without the folder gunicorn does not start" in says("static", "granian")
+    assert "granian does not start if the folder does not exist" in says("static", "granian")
