@@ -49,7 +49,14 @@ HEADERS = [
 ]
 LINES = [
     ("uwsgi", "", url, (3_000,), (6_000,), "limits the request line and all headers together"),
-    ("uwsgi", "--buffer-size 16384", url, (6_000,), (300_000,), "buffer-size limits the request line"),
+    (
+        "uwsgi",
+        "--buffer-size 16384",
+        url,
+        (6_000,),
+        (300_000,),
+        "buffer-size limits the request line",
+    ),
     ("gunicorn", "", url, (4_000,), (5_000,), "4,094 by default"),
     ("gunicorn", "--limit-request-line 16000", url, (8_000,), (9_000,), "8,190 at most"),
     ("granian", "", url, (65_534,), (65_535, 300_000), "65,534 bytes"),
