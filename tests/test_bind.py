@@ -89,7 +89,7 @@ def test_who_can_be_reached_from_the_network_is_warned(monkeypatch, bind, warned
     monkeypatch.setattr("lab.cli.options.execution.own_address", str)
     asked = application(Job(bind=bind))
     lines = list(announcement(prepare(Measurement(profiles=("tuned",), pin=False), asked)))
-    said = f"warning: the servers of this run can be reached from the network, at {bind}"
+    said = f"warning: the servers of this run are reachable from the network at {bind}"
     assert (said in lines) is warned
 
 

@@ -33,7 +33,7 @@ def test_a_file_that_is_there_stays(tmp_path):
     """Also one that came meanwhile."""
     path = tmp_path / "new.ini"
     path.write_text("mine")
-    with pytest.raises(UsageError, match="already"):
+    with pytest.raises(UsageError, match="the file exists"):
         write_new(path, "[uwsgi]\n")
     assert [each.read_text() for each in tmp_path.iterdir()] == ["mine"]
 
