@@ -92,6 +92,7 @@ def test_a_tampered_run_is_refused_or_read(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_two_thousand_tampered_runs_are_refused_or_read(tmp_path):
     """The same in each form of a report."""
     judged(2000, tmp_path / "run", whole=True)
