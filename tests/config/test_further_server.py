@@ -1,13 +1,8 @@
 """A further server is a folder in `lab/config`, and an import and a name in `servers.py`."""
 
-import os
-import shutil
-import subprocess
-import sys
-
 import pytest
 
-from tests.kit.lab_process import ROOT
+from tests.config.extended import copied, runner
 
 SERVER = '''
 """A server that exists for this test alone."""
@@ -79,33 +74,21 @@ LINES = (
 def lab(tmp_path_factory):
     """Return a function that runs `lab` with one more server, in an empty folder."""
     tree, folder = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("folder")
-    shutil.copytree(ROOT / "lab", tree / "lab", ignore=shutil.ignore_patterns("__pycache__"))
-    added = tree / "lab" / "config" / "moonserve"
+    config = copied(tree)
+    added = config / "moonserve"
     added.mkdir()
     (added / "__init__.py").touch()
     (added / "server.py").write_text(SERVER)
     (added / "translator.py").write_text(TRANSLATOR)
     (added / "vocabulary.toml").write_text(VOCABULARY)
-    registry = tree / "lab" / "config" / "servers.py"
+    registry = config / "servers.py"
     text = registry.read_text()
     for before, after in LINES:
         assert before in text
         text = text.replace(before, after)
     registry.write_text(text)
     (folder / "uwsgi.ini").write_text("[uwsgi]\nprocesses = 3\nharakiri = 9\nmodule = a:b\n")
-
-    def run(*words):
-        code = "import sys; from lab.cli import main; sys.exit(main())"
-        return subprocess.run(
-            [sys.executable, "-c", code, *words],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(tree), "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-
-    return run
+    return runner(tree, folder)
 
 
 def test_a_configuration_is_translated_to_it(lab):

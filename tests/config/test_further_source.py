@@ -1,13 +1,8 @@
 """A further kind of file with start commands is a module in `lab/config/sources`."""
 
-import os
-import shutil
-import subprocess
-import sys
-
 import pytest
 
-from tests.kit.lab_process import ROOT
+from tests.config.extended import copied, runner
 
 SOURCE = '''
 """A file that exists for this test alone: the command stands behind an arrow."""
@@ -34,22 +29,9 @@ def starts(path, text):
 def lab(tmp_path_factory):
     """Return a function that runs `lab` with one more kind, in a folder with one such file."""
     tree, folder = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("folder")
-    shutil.copytree(ROOT / "lab", tree / "lab", ignore=shutil.ignore_patterns("__pycache__"))
-    (tree / "lab" / "config" / "sources" / "moonfile.py").write_text(SOURCE)
+    (copied(tree) / "sources" / "moonfile.py").write_text(SOURCE)
     (folder / "Moonfile").write_text("# moon\n-> granian --interface wsgi --workers 2 a:b\n")
-
-    def run(*words):
-        code = "import sys; from lab.cli import main; sys.exit(main())"
-        return subprocess.run(
-            [sys.executable, "-c", code, *words],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(tree), "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-
-    return run
+    return runner(tree, folder)
 
 
 @pytest.mark.parametrize("name", [".", "Moonfile", "Moonfile:moon"])
