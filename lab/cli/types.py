@@ -56,6 +56,7 @@ NAME = ParsedType(filled)
 CONTAINER = click.option(
     "--container/--no-container",
     default=None,
-    help="Whether it runs in a container.  [default: yes beside a Dockerfile or in docker/]",
+    help="Whether it runs in a container.  "
+    "[default: yes in docker/, or with a Dockerfile beside it or here]",
 )
 """The option that says where a configuration is served, for what reads one."""

@@ -130,7 +130,7 @@ def test_it_opens_with_a_sentence_what_weakens_it_and_one_picture(ladder):
     places = [first.index(words) for words in (said, "one core", "saturated with tuned", "<svg")]
     assert places == sorted(places)
     assert "A/A" not in first
-    order = ("What changed", "No difference in", "No effect", "What limits it", "All of it")
+    order = ("What changed", "No difference in", "No effect", "What limits it", "Full report")
     assert [rest.index(f"<h2>{title}") for title in order] == sorted(
         rest.index(f"<h2>{title}") for title in order
     )

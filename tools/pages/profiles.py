@@ -150,7 +150,7 @@ def _effect(profile: Profile) -> list[str]:
     run, step = found[0]
     said = (step.get(name) for name in SHOWN)
     return [
-        f"{bounded(each).partition(' [')[0]} {each.verdict}{mark(run)}".replace("~", "\\~")
+        f"{bounded(each).partition(' [')[0]} {each.verdict_text}{mark(run)}".replace("~", "\\~")
         if each is not None and each.ratio is not None
         else "-"
         for each in said
