@@ -15,7 +15,7 @@ from lab.model.measurement import Run
 from lab.model.metric import METRICS
 from lab.model.notice import Means, Notice, Remedy
 from lab.model.numbers import figure, percent
-from lab.model.wording import counted
+from lab.model.wording import alternatives, counted
 
 MOST_MORE = 2.0
 """More time is offered for steps that need at most so many times the blocks that were made."""
@@ -119,8 +119,7 @@ class LeftEarly(Notice):
     """After how many."""
 
     def sentence(self) -> str:
-        *most, last = map(str, self.blocks)
-        blocks = " or ".join(filter(None, (", ".join(most), last)))
+        blocks = alternatives([*map(str, self.blocks)])
         return (
             f"Rows with {blocks} blocks ended early: their intervals have a level of "
             f"{percent(EARLY)}. Limits are judged by all pairs."

@@ -22,7 +22,7 @@ _ROLES = {
     "better": ("#0a5fb0", "#62aef7"),
     "worse": ("#b8440a", "#ff9a5c"),
     "same": ("#3d4550", "#c5cdd6"),
-    "undecided": ("#6b7580", "#8a96a2"),
+    "inconclusive": ("#6b7580", "#8a96a2"),
     "warning": ("#8a5a00", "#e3b341"),
     "user": ("#0b5394", "#3d8fdd"),
     "system": ("#6aa5d8", "#1f5f99"),

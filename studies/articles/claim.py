@@ -28,14 +28,14 @@ class Decision(enum.StrEnum):
     NOT_SEEN = "not seen"
     OPPOSITE = "opposite"
     OUTDATED = "true then, outdated"
-    UNDECIDED = "inconclusive"
+    INCONCLUSIVE = "inconclusive"
     UNTESTABLE = "cannot be tested here"
     NO_RUN = "no run yet"
 
     @property
     def is_open(self) -> bool:
         """Whether it leaves a claim open."""
-        return self in (Decision.UNDECIDED, Decision.UNTESTABLE, Decision.NO_RUN)
+        return self in (Decision.INCONCLUSIVE, Decision.UNTESTABLE, Decision.NO_RUN)
 
 
 OUTCOMES: Mapping[Decision, str] = {
@@ -48,7 +48,7 @@ OUTCOMES: Mapping[Decision, str] = {
     "test finds that the claim does not hold.",
     Decision.OPPOSITE: "The effect goes in the other direction, outside the noise.",
     Decision.OUTDATED: "The author found it in versions that are gone; it is not so today.",
-    Decision.UNDECIDED: "The run allows more than one of these, or its figures do not count.",
+    Decision.INCONCLUSIVE: "The run allows more than one of these, or its figures do not count.",
     Decision.UNTESTABLE: "It needs something that this lab does not have.",
     Decision.NO_RUN: "The lab can test it, and there is no run at that load.",
 }

@@ -104,7 +104,7 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     said = _opening(claim, summary, found, decision, lacking)
     if idle := _idle(claim, summary):
         said.append(idle)
-        if decision is Decision.UNDECIDED:
+        if decision is Decision.INCONCLUSIVE:
             decision = Decision.NOT_SEEN  # what did not happen has no effect, whatever the noise
             said.append("The count decides where the interval cannot.")
     elif inert := _inert(claim, summary):
@@ -133,7 +133,7 @@ def _left_open(claim: Claim, lacking: Collection[str]) -> Decision:
     if needs.get("variable") in lacking:
         return Decision.UNTESTABLE
     another_load = any(needs.get(each) in lacking for each in ("connections", "rate"))
-    return Decision.NO_RUN if another_load else Decision.UNDECIDED
+    return Decision.NO_RUN if another_load else Decision.INCONCLUSIVE
 
 
 def _takes(
@@ -232,7 +232,7 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
     elif ends is not None:
         low, high = ends.low or 0.0, ends.high or math.inf
     else:
-        return Decision.UNDECIDED
+        return Decision.INCONCLUSIVE
     least, most = claim.limits
     if claim.of_nearness:
         return _of_nearness(low, high, least, most)
@@ -248,16 +248,16 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
         if high < least:
             return Decision.SMALLER
         # Of an interval the far end counts; where the ends are all that is known, the near one.
-        return Decision.REPRODUCED if exact or low >= least else Decision.UNDECIDED
+        return Decision.REPRODUCED if exact or low >= least else Decision.INCONCLUSIVE
     excluded = verdict is Verdict.NO_DIFFERENCE if least == 1 else high < least
-    return Decision.NOT_SEEN if excluded else Decision.UNDECIDED
+    return Decision.NOT_SEEN if excluded else Decision.INCONCLUSIVE
 
 
 def _of_nearness(low: float, high: float, least: float, most: float) -> Decision:
     """Return what an interval says of two that the article calls alike, within these limits."""
     if low > most or high < least:
         return Decision.LARGER
-    return Decision.REPRODUCED if least <= low and high <= most else Decision.UNDECIDED
+    return Decision.REPRODUCED if least <= low and high <= most else Decision.INCONCLUSIVE
 
 
 def describe(run: Run) -> str:

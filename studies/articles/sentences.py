@@ -24,7 +24,7 @@ def meaning(decision: Decision, claim: Claim, noise: str, *, bound: bool) -> str
             Decision.REPRODUCED: "they are as near as that.",
             Decision.LARGER: "they are further apart.",
         }.get(decision, "that leaves it open.")
-    if bound and decision in (Decision.NOT_SEEN, Decision.UNDECIDED):
+    if bound and decision in (Decision.NOT_SEEN, Decision.INCONCLUSIVE):
         excluded = "an effect of that size is excluded, and which there is stays open."
         return excluded if decision is Decision.NOT_SEEN else "that leaves it open."
     return {

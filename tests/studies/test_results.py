@@ -31,7 +31,7 @@ def made_up(monkeypatch, tmp_path):
         "floors": {"cpu": 0.05729},
         "tools": {"ours": [7e-6, 9e-6, 8e-6], "theirs": [5e-6]},
         "rounds": {"ours": [6e-6, 2e-6, 9e-6], "theirs": [3e-6, 1e-6, 4e-6]},
-        "pairs": {"cpu": [{"verdict": "same"}, {"verdict": "undecided"}], "p99": []},
+        "pairs": {"cpu": [{"verdict": "no difference"}, {"verdict": "inconclusive"}], "p99": []},
         "command": "made up",
     }
     (tmp_path / "made-up.json").write_text(json.dumps(found))
@@ -43,7 +43,7 @@ def made_up(monkeypatch, tmp_path):
     [
         ("requests", "200,000"),
         ("floors / cpu in %", "5.73 %"),
-        ("how many are undecided of pairs / * / * / verdict", "1"),
+        ("how many are inconclusive of pairs / * / * / verdict", "1"),
         ("tools / ours in µs", "8.00 µs"),
         ("tools / ours above theirs", "60%"),
         ("rounds / ours over theirs, paired", "2.08x [1.76, 2.46]"),

@@ -45,8 +45,8 @@ COLOURS = {
     Verdict.BETTER: LIGHT["better"],
     Verdict.WORSE: LIGHT["worse"],
     Verdict.NO_DIFFERENCE: LIGHT["same"],
-    Verdict.INCONCLUSIVE: LIGHT["undecided"],
-    Verdict.INVALID: LIGHT["undecided"],
+    Verdict.INCONCLUSIVE: LIGHT["inconclusive"],
+    Verdict.INVALID: LIGHT["inconclusive"],
 }
 ABOVE_ONE = (1.1, 1.25, 1.5, 2, 3, 5, 10, 20)
 BELOW_ONE = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
@@ -189,7 +189,7 @@ def _dot(shape: str, *, filled: bool) -> dict[str, Any]:
 
 def _words(comparison: Comparison | None, noise: float | None) -> tuple[str, str]:
     if comparison is None or comparison.ratio is None:
-        return "not counted", LIGHT["undecided"]
+        return "not counted", LIGHT["inconclusive"]
     ratio, colour = comparison.ratio, COLOURS[comparison.verdict]
     if noise is not None:
         return f"noise {share(noise)}", layout.MUTED

@@ -185,7 +185,7 @@ def test_a_withheld_throughput_is_no_answer_with_the_gates_numbers():
     dropped = {"listener.drops": 400.0, "tcp.TCPSynRetrans": 300.0}
     trials = tuple(replace(trial, readings=trial.readings | dropped) for trial in run.trials)
     verdict = decided(replace(run, trials=trials))
-    assert verdict.decision is Decision.UNDECIDED
+    assert verdict.decision is Decision.INCONCLUSIVE
     assert "accept queue (a 10/10, b 10/10 trials)" in verdict.sentence
     assert "400 handshakes dropped" in verdict.sentence
     assert "All requests together took 2 s with a and 2 s with b." in verdict.sentence
@@ -241,7 +241,7 @@ def test_a_count_proves_nothing_where_it_could_not_have_counted(changed, master,
     """With no respawn anywhere, with respawns everywhere, or in windows shorter than the limit."""
     counts = {"disable-logging": 0.0, "max-worker-lifetime": changed, "master": master}
     verdict = lifetime_run(counts, window)
-    assert verdict.decision is Decision.UNDECIDED
+    assert verdict.decision is Decision.INCONCLUSIVE
     assert "seen" not in verdict.sentence
 
 
@@ -293,7 +293,7 @@ def test_a_run_that_lacks_what_a_claim_needs_decides_nothing(condition, needs, h
     assert decided(run).decision is Decision.REPRODUCED
     verdict = decided(run, replace(CLAIM, **condition))
     another_load = "connections" in condition
-    assert verdict.decision is (Decision.NO_RUN if another_load else Decision.UNDECIDED)
+    assert verdict.decision is (Decision.NO_RUN if another_load else Decision.INCONCLUSIVE)
     assert verdict.sentence.startswith(f"the claim needs {needs}, this run {had}. Measured all")
     assert verdict.comparison.ratio is not None
     if "connections" in condition:
@@ -363,7 +363,7 @@ CHECKED = "a run that passed its noise check"
 def test_a_run_that_the_lab_refuses_decides_nothing(run, needs, had):
     """With a noise check that failed, or was not made, or an end before the last trial."""
     verdict = decided(run)
-    assert verdict.decision is Decision.UNDECIDED
+    assert verdict.decision is Decision.INCONCLUSIVE
     assert f"the claim needs {needs}, this run {had}." in verdict.sentence
     assert verdict.takes == ("lab run a b", needs)
 
@@ -373,7 +373,7 @@ def test_an_exit_status_of_3_decides_nothing():
     noisy = summarise(NOISY)
     assert noisy.exit_code == 3
     assert noisy.compare("throughput", "b", "a").ratio.value > 1.2
-    assert decide(CLAIM, noisy).decision is Decision.UNDECIDED
+    assert decide(CLAIM, noisy).decision is Decision.INCONCLUSIVE
 
 
 def test_a_broken_server_does_not_hide_a_failed_noise_check():
@@ -385,7 +385,7 @@ def test_a_broken_server_does_not_hide_a_failed_noise_check():
     )
     summary = summarise(replace(run, trials=trials))
     assert summary.exit_code == 1
-    assert decide(CLAIM, summary).decision is Decision.UNDECIDED
+    assert decide(CLAIM, summary).decision is Decision.INCONCLUSIVE
 
 
 def test_trials_that_count_for_nothing_decide_nothing():
@@ -396,7 +396,7 @@ def test_trials_that_count_for_nothing_decide_nothing():
         return replace(trial, windows=tuple(windows)) if trial.is_own("b") else trial
 
     verdict = decided(replace(WHOLE, trials=tuple(map(wrong, WHOLE.trials))))
-    assert (verdict.decision, verdict.comparison.ratio) == (Decision.UNDECIDED, None)
+    assert (verdict.decision, verdict.comparison.ratio) == (Decision.INCONCLUSIVE, None)
 
 
 def test_a_claim_is_not_decided_by_a_profile_with_another_number():

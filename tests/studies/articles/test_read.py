@@ -136,9 +136,9 @@ def test_a_direction_may_have_a_test_which_counts_where_no_run_decides():
     assert (by_test.decision, by_test.run) == (Decision.REPRODUCED, None)
     assert by_test.sentence == "decided by t.py::test_b. It is."
     open_by_run, also = articles.verdicts([run], [replace(tested, cores=64)])
-    assert (open_by_run.decision, also.decision) == (Decision.UNDECIDED, Decision.REPRODUCED)
+    assert (open_by_run.decision, also.decision) == (Decision.INCONCLUSIVE, Decision.REPRODUCED)
     (left,) = articles.verdicts([run], [replace(plain, cores=64)])
-    assert left.decision is Decision.UNDECIDED
+    assert left.decision is Decision.INCONCLUSIVE
 
 
 def test_what_was_true_of_versions_that_are_gone_is_said_so():
@@ -207,7 +207,7 @@ def test_parallelism_is_not_decided_on_one_core():
     stored = articles.verdicts([read_run(RUNS / "ladder")])
     found = {each.claim.id: each for each in stored if each.run is not None}
     for name in ("ladder-processes-threads", "ladder-whole"):
-        assert found[name].decision is Decision.UNDECIDED
+        assert found[name].decision is Decision.INCONCLUSIVE
         assert found[name].sentence.startswith(
             "the claim needs at least 2 server cores, this run had 1."
         )
@@ -295,7 +295,7 @@ def test_a_claim_is_decided_under_each_load():
     steps = [each for each in stored if each.claim.id == "ladder-processes-threads"]
     assert [each.run for each in steps] == ["ladder", "walkthrough"]
     assert steps[0].comparison.ratio is not None
-    assert steps[1].decision is Decision.UNDECIDED
+    assert steps[1].decision is Decision.INCONCLUSIVE
     assert steps[1].uncounted.startswith("not counted: 1.1")
     rungs = [each for each in stored if each.claim.id == "ladder-disable-logging"]
     assert "handshakes dropped" in rungs[1].sentence

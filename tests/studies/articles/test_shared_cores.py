@@ -92,7 +92,7 @@ def test_where_the_load_kept_the_faster_side_its_cpu_is_a_lower_bound():
     assert verdict.decision is Decision.REPRODUCED
     assert verdict.sentence.startswith("by CPU per request, at least 2.9")
     assert "b saturated the load generator: the ratio may be larger" in verdict.sentence.lower()
-    assert said(replace(CLAIM, ratio=4.0), bound("b")).decision is Decision.UNDECIDED
+    assert said(replace(CLAIM, ratio=4.0), bound("b")).decision is Decision.INCONCLUSIVE
     assert said(LOSS, bound("b")).decision is Decision.OPPOSITE
     assert said(SAME, bound("b")).decision is Decision.LARGER
 
@@ -102,15 +102,15 @@ def test_where_the_load_kept_the_reference_its_cpu_is_an_upper_bound():
     verdict = said(replace(CLAIM, ratio=9.0), bound("a"))
     assert verdict.decision is Decision.NOT_SEEN
     assert verdict.sentence.startswith("by CPU per request, at most 1.")
-    assert said(ABOVE, bound("a")).decision is Decision.UNDECIDED
-    assert said(replace(CLAIM, ratio=1.2), bound("a")).decision is Decision.UNDECIDED
+    assert said(ABOVE, bound("a")).decision is Decision.INCONCLUSIVE
+    assert said(replace(CLAIM, ratio=1.2), bound("a")).decision is Decision.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("run", [bound("a", "b"), bound("b", cores=2.0)], ids=["both", "two cores"])
 def test_without_a_bound_the_gate_has_the_word(run):
     """Both sides were kept; or the server had cores that not every server can fill."""
     verdict = said(CLAIM, run)
-    assert verdict.decision is Decision.UNDECIDED
+    assert verdict.decision is Decision.INCONCLUSIVE
     assert "generator-bound" in verdict.sentence
 
 
@@ -125,6 +125,6 @@ def test_a_claim_on_shared_cores_is_told_with_its_ends():
     assert content["between"]["low"] == pytest.approx(0.549, abs=1e-3)
     wide = said(replace(CLAIM, ratio=0.7), shared())
     assert (wide.decision, wide.takes) == (
-        Decision.UNDECIDED,
+        Decision.INCONCLUSIVE,
         ("lab run a b", "a core of its own for the load"),
     )

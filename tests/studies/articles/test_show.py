@@ -33,7 +33,7 @@ VERDICTS = (
         RATIO,
         "router in both",
     ),
-    ClaimVerdict(CLAIM, Decision.UNDECIDED, "Dropped.", "two", "5,000 requests, 500 at once"),
+    ClaimVerdict(CLAIM, Decision.INCONCLUSIVE, "Dropped.", "two", "5,000 requests, 500 at once"),
     ClaimVerdict(replace(CLAIM, id="far"), Decision.UNTESTABLE, "Needs workload z."),
 )
 FACT = ClaimVerdict(
@@ -201,7 +201,7 @@ def test_the_overview_has_for_each_article_what_was_decided_and_what_is_open():
         replace(VERDICTS[0], claim=claim),
         far,
         ClaimVerdict(
-            replace(claim, id="near"), Decision.UNDECIDED, "So.", "one", takes=("more blocks",)
+            replace(claim, id="near"), Decision.INCONCLUSIVE, "So.", "one", takes=("more blocks",)
         ),
         FACT,
     )
@@ -234,7 +234,7 @@ def test_the_stored_overview_is_as_wide_as_asked(width):
 def test_what_is_newly_decided_is_said_in_a_line():
     """A claim that was open and is not; neither one that was decided before, nor one left open."""
     settled, stays = VERDICTS[0], VERDICTS[2]
-    before = (replace(settled, decision=Decision.UNDECIDED), stays, FACT)
+    before = (replace(settled, decision=Decision.INCONCLUSIVE), stays, FACT)
     (found,) = show.newly(before, (settled, stays, FACT))
     assert show.in_a_line(found) == (
         "ladder-x: not seen, 0.871x [0.792, 0.961] where the article says 3.08x (one)"
