@@ -42,7 +42,7 @@ def found_in(folder: Path) -> Iterator[tuple[str, list[LocatedFlaw] | str]]:
             yield name, str(error)
         else:
             every = (LocatedFlaw(each, linted.line(each)) for each in linted.flaws)
-            counted = (each for each in every if each.counts)
+            counted = (each for each in every if each.flaw.counts)
             yield name, once(sorted(counted, key=lambda each: each.order))
 
 

@@ -67,5 +67,5 @@ def _meaningless(finding: Finding, gates: Mapping[Gate, str]) -> bool:
 
 def _found(whens: Iterable[When], seen: Signs, without: frozenset[str]) -> list[Cause]:
     """Return the causes that *seen* shows, of those that are asked for so, in their order."""
-    answers = [hypothesis.shows(seen) for hypothesis in HYPOTHESES if hypothesis.asked in whens]
+    answers = [hypothesis.shows(seen) for hypothesis in HYPOTHESES if hypothesis.when in whens]
     return [cause for cause in answers if cause is not None and cause.name not in without]

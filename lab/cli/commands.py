@@ -17,6 +17,7 @@ from lab.bench.machine import project
 from lab.cli.broken_pipe import forget_what_nobody_reads
 from lab.cli.interrupts import interruptible
 from lab.errors import LabError, UsageError
+from lab.model.wording import alternatives
 from lab.report.edge import guard_streams, say
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
@@ -95,8 +96,7 @@ def _said(error: click.ClickException) -> str:
     if isinstance(error, click.MissingParameter) and error.param:
         choices = getattr(error.param.type, "choices", ())
         if choices:
-            names = " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
-            return f"missing option {error.param.opts[0]}: {names}"
+            return f"missing option {error.param.opts[0]}: {alternatives(choices)}"
     text = text[0].lower() + text[1:]
     if error.ctx is None:
         return text

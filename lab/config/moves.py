@@ -61,11 +61,11 @@ class Move:
 
 def longer_queue(arm: Arm) -> Move | None:
     """Make the accept queue twice as long as the clients are many, as far as the kernel allows."""
-    wanted = min(2 * arm.load.connections, _somaxconn())
-    now = dict(arm.profile.options).get("listen", str(DEFAULT_LISTEN))
-    if now.isdecimal() and int(now) >= wanted:
+    length = min(2 * arm.load.connections, _somaxconn())
+    before = dict(arm.profile.options).get("listen", str(DEFAULT_LISTEN))
+    if before.isdecimal() and int(before) >= length:
         return None
-    return Move("listen", f"listen = {wanted}", _told(arm, {"backlog": wanted}))
+    return Move("listen", f"listen = {length}", _steps(arm, {"backlog": length}))
 
 
 def _somaxconn() -> int:
@@ -90,12 +90,12 @@ def second_process(arm: Arm) -> Move | None:
 
 def processes_for_threads(arm: Arm) -> Move | None:
     """Replace each thread by a process."""
-    read = servers.settings(arm.profile)
-    if read.processes is None or read.at_once is None or read.at_once < 2:
+    settings = servers.settings(arm.profile)
+    if settings.processes is None or settings.at_once is None or settings.at_once < 2:
         return None
-    wanted = min(read.processes * read.at_once, MOST_WORKERS)
-    told = _told(arm, {"workers": wanted, "threads": 1})
-    return Move(f"{wanted}-processes", f"threads = 1 and processes = {wanted}", told)
+    processes = min(settings.processes * settings.at_once, MOST_WORKERS)
+    changes = _steps(arm, {"workers": processes, "threads": 1})
+    return Move(f"{processes}-processes", f"threads = 1 and processes = {processes}", changes)
 
 
 def twice_the_processes(arm: Arm) -> Move | None:
@@ -114,23 +114,23 @@ def half_the_processes(arm: Arm) -> Move | None:
     return _exactly(arm, processes // 2)
 
 
-def _exactly(arm: Arm, wanted: int) -> Move:
-    text = f"processes = {wanted}"
-    return Move(f"{wanted}-processes", text, _told(arm, {"workers": wanted}))
+def _exactly(arm: Arm, processes: int) -> Move:
+    text = f"processes = {processes}"
+    return Move(f"{processes}-processes", text, _steps(arm, {"workers": processes}))
 
 
 def without_lock(arm: Arm) -> Move | None:
     """Wait for connections without the lock under which worker processes do it."""
     if not servers.settings(arm.profile).accept_lock:
         return None
-    return Move("no-thunder-lock", "thunder-lock off", _told(arm, {"turns": NO}))
+    return Move("no-thunder-lock", "thunder-lock off", _steps(arm, {"turns": NO}))
 
 
 def without_request_log(arm: Arm) -> Move | None:
     """Log no requests."""
     if not servers.settings(arm.profile).logs:
         return None
-    return Move("disable-logging", "disable-logging", _told(arm, {"access-log": NO}))
+    return Move("disable-logging", "disable-logging", _steps(arm, {"access-log": NO}))
 
 
 def kept_connections(arm: Arm) -> Move | None:
@@ -139,22 +139,23 @@ def kept_connections(arm: Arm) -> Move | None:
 
     A header that tells clients to close would undo either, so it goes as well.
     """
-    asked = tuple(_not_closing(arm.profile))
+    headers = tuple(_not_closing(arm.profile))
     load = replace(arm.load, keepalive=True)
     if not arm.load.keepalive and arm.profile.keepalive:
-        return Move("keepalive", "clients that keep connections", asked, load)
+        return Move("keepalive", "clients that keep connections", headers, load)
     if arm.profile.keepalive or not any(key == "http-socket" for key, _ in arm.profile.options):
         return None
     # A kept connection holds its worker, so each connection needs one.
-    read = servers.settings(arm.profile)
-    if read.processes is None or read.at_once is None:
+    settings = servers.settings(arm.profile)
+    if settings.processes is None or settings.at_once is None:
         return None
-    wanted = max(read.processes, -(-arm.load.connections // read.at_once))
-    if wanted > MOST_KEEPING:
+    workers = max(settings.processes, -(-arm.load.connections // settings.at_once))
+    if workers > MOST_KEEPING:
         return None
-    told = (*asked, Rename("http-socket", "http11-socket"), *_told(arm, {"workers": wanted}))
-    text = f"http11-socket instead of http-socket, a worker for each connection ({wanted})"
-    return Move("http11-socket", text, told, load)
+    socket = Rename("http-socket", "http11-socket")
+    text = f"http11-socket instead of http-socket, a worker for each connection ({workers})"
+    changes = (*headers, socket, *_steps(arm, {"workers": workers}))
+    return Move("http11-socket", text, changes, load)
 
 
 def _not_closing(profile: Profile) -> Iterator[Step]:
@@ -178,7 +179,7 @@ def smallest_application(arm: Arm) -> Move | None:  # noqa: ARG001 - one shape f
     return Move(SMALLEST, text, workload=SMALLEST)
 
 
-def _told(arm: Arm, meanings: dict[str, object]) -> tuple[Step, ...]:
-    """Return how an arm's server is told each meaning, and nothing that goes with it."""
+def _steps(arm: Arm, meanings: dict[str, object]) -> tuple[Step, ...]:
+    """Return the steps that set meanings for an arm's server, and nothing that goes with them."""
     server = servers.of(arm.profile)
     return tuple(step for key, value in meanings.items() for step in server.plain_steps(key, value))

@@ -67,6 +67,16 @@ class Flaw:
     """Whether it is shown without --all although it is a remark: the others depend on it."""
 
     @property
+    def counts(self) -> bool:
+        """Whether it ends `lab lint` with 1."""
+        return self.severity is not Severity.REMARK
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is shown without --all."""
+        return self.counts or self.always
+
+    @property
     def reason(self) -> str:
         """Why it is wrong: the message, without what is written and without what to do."""
         why = self.message

@@ -20,9 +20,10 @@ from lab.config.reading import read, read_file
 from lab.config.servers import STDIN
 from lab.config.start import StartCommand
 from lab.errors import ProfileError
-from lab.lint.flaw import Flaw, Severity
+from lab.lint.flaw import Flaw
 from lab.lint.judge import Chosen, judged
 from lab.lint.rules.rule import RULES, Rule
+from lab.model.wording import alternatives
 
 ROUNDS = 50
 """Times that fixes are looked for: a line takes one a round."""
@@ -109,7 +110,7 @@ def lint(
         ignore: Of those that do not, beside what the file's project leaves out.
         container: Whether it runs in one; None if a Dockerfile says so.
         fixes: "safe" or "unsafe" to mend what can be mended; nothing is written.
-        remarks: Whether remarks are mended, too.
+        remarks: Whether also remarks are mended that are not shown without --all.
 
     Raises:
         ProfileError: There is no such file, or it is none that can be read.
@@ -144,9 +145,7 @@ def _wanted(flaws: Sequence[Flaw], fixes: str, *, remarks: bool) -> list[Flaw]:
     return [
         flaw
         for flaw in flaws
-        if flaw.fix
-        and (flaw.fix.safe or fixes == "unsafe")
-        and (remarks or flaw.severity is not Severity.REMARK)
+        if flaw.fix and (flaw.fix.safe or fixes == "unsafe") and (remarks or flaw.shown)
     ]
 
 
@@ -255,10 +254,8 @@ def check_codes(codes: Sequence[str], where: str) -> None:
         ProfileError: There is such a one; the message begins with *where*.
     """
     for code in codes:
-        if not code or not any(rule.startswith(code.upper()) for rule in RULES):
-            raise ProfileError(
-                where, f"rule {code} does not exist: docs/reference/lint.md lists all"
-            )
+        if not _begin_with(code):
+            raise ProfileError(where, _no_rule(code))
 
 
 def rule_of(code: str) -> Rule:
@@ -268,16 +265,21 @@ def rule_of(code: str) -> Rule:
     Raises:
         ProfileError: There is none.
     """
-    inside = sorted(other for other in RULES if code and other.startswith(code.upper()))
-    if code.upper() not in RULES and inside:
-        first, *others = inside[:3]
-        names = " or ".join((", ".join((first, *others[:-1])), *others[-1:]))
-        raise ProfileError(f"--explain {code}", f"give a whole code, such as {names}")
-    if code.upper() not in RULES:
-        raise ProfileError(
-            "--explain", f"rule {code} does not exist: docs/reference/lint.md lists all"
-        )
-    return RULES[code.upper()]
+    if rule := RULES.get(code.upper()):
+        return rule
+    if examples := _begin_with(code)[:3]:
+        problem = f"give a whole code, such as {alternatives(examples)}"
+        raise ProfileError(f"--explain {code}", problem)
+    raise ProfileError("--explain", _no_rule(code))
+
+
+def _begin_with(code: str) -> list[str]:
+    """Return the codes of rules that begin with a text; none of an empty text."""
+    return sorted(rule for rule in RULES if code and rule.startswith(code.upper()))
+
+
+def _no_rule(code: str) -> str:
+    return f"rule {code} does not exist: docs/reference/lint.md lists all"
 
 
 def _write(path: Path, text: str, named: Sequence[Path]) -> None:

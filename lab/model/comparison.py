@@ -47,7 +47,7 @@ def verdict_text(verdict: Verdict, below: float | None) -> str:
     >>> verdict_text(Verdict.INCONCLUSIVE, 0.05)
     'no difference (< 5%)'
     """
-    if verdict not in (Verdict.INCONCLUSIVE, Verdict.NO_DIFFERENCE) or below is None:
+    if verdict.differs or below is None:
         return verdict.value
     return f"{Verdict.NO_DIFFERENCE} (< {below:.0%})"
 
@@ -180,10 +180,7 @@ class Departure:
         """
         ratio, below = self.comparison.ratio, self.comparison.below
         said = "" if ratio is None else f"{ratio.value:.2f}x"
-        if below is not None and self.comparison.verdict in (
-            Verdict.INCONCLUSIVE,
-            Verdict.NO_DIFFERENCE,
-        ):
+        if below is not None and not self.comparison.verdict.differs:
             said = f"below {below:.0%}"
         then = "the run ends" if self.last else "its time goes to the others"
         return f"{self.arm}: decided after {self.blocks} blocks ({said}); {then}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 ACTING = re.compile(
@@ -100,6 +101,17 @@ def counted(number: float, noun: str) -> str:
     ('1 block', '0 blocks', '1.5 cores')
     """
     return f"{number:,g} {noun}{'' if number == 1 else 's'}"
+
+
+def alternatives(names: Sequence[str]) -> str:
+    """
+    Return names of which one is meant.
+
+    >>> alternatives(["uwsgi", "gunicorn", "granian"]), alternatives(["uwsgi"])
+    ('uwsgi, gunicorn or granian', 'uwsgi')
+    """
+    *most, last = names
+    return " or ".join(filter(None, (", ".join(most), last)))
 
 
 MOST_SHOWN = 200

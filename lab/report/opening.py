@@ -213,18 +213,22 @@ def _cell(comparison: Comparison | None) -> Cell:
 
 def _ratio_words(comparison: Comparison) -> str:
     """Return a ratio with its verdict; without a difference, the size that is excluded."""
-    few = " (fragile)" if comparison.fragile else ""
-    if comparison.may_be is MayBe.EITHER:
-        return "inconclusive: both saturated the load generator"
     if comparison.verdict.differs:
+        few = " (fragile)" if comparison.fragile else ""
         return f"{bounded(comparison)} {comparison.verdict}{few}"
+    excludes = comparison.below is not None or comparison.verdict is Verdict.NO_DIFFERENCE
+    if comparison.ratio is None or not excludes:
+        return f"{Verdict.INCONCLUSIVE}: {_range_words(comparison)}"
+    return comparison.verdict_text + " (within the noise)" * (comparison.below is None)
+
+
+def _range_words(comparison: Comparison) -> str:
+    """Return what is known of an inconclusive ratio."""
+    if comparison.may_be is MayBe.EITHER:
+        return "both saturated the load generator"
     if comparison.ratio is None:
-        return f"{Verdict.INCONCLUSIVE}: {comparison.between}"
-    if comparison.below is not None:
-        return comparison.verdict_text
-    if comparison.verdict is Verdict.NO_DIFFERENCE:
-        return f"{Verdict.NO_DIFFERENCE} (within the noise)"
-    return f"{Verdict.INCONCLUSIVE}: {_ends(comparison.ratio, comparison.may_be)}"
+        return str(comparison.between)
+    return _ends(comparison.ratio, comparison.may_be)
 
 
 def _ends(ratio: Estimate, may_be: MayBe | None) -> str:
@@ -257,8 +261,8 @@ def _open(conclusion: Conclusion) -> Table | None:
 
 
 def _open_words(conclusion: Conclusion, compared_pair: ComparedPair) -> str:
-    words = _ratio_words(compared_pair.by[conclusion.metric])
-    return f"{METRICS[conclusion.metric].title}: {words.removeprefix(f'{Verdict.INCONCLUSIVE}: ')}"
+    words = _range_words(compared_pair.by[conclusion.metric])
+    return f"{METRICS[conclusion.metric].title}: {words}"
 
 
 def _remedy_words(conclusion: Conclusion) -> str:

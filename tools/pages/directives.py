@@ -52,7 +52,6 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "judges recorded": judges.recorded,
     "judges say: JUDGE on PLANTED in MOOD": judges.said,
     "lacks PAGE": tuning.shown,
-    "levels RUN": runs.levels,
     "limit RUN: PROFILE": runs.limit,
     "machine RUN": runs.machine,
     "migrated PAGE to SERVER": migration.shown,

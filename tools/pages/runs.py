@@ -87,13 +87,11 @@ def in_a_sentence(found: Comparison) -> str:
         return str(found.between)
     shown = f"{found.bound}{numbers.ratio(found.ratio).removeprefix('~')}"
     few = " (fragile)" if found.fragile else ""
-    if found.verdict not in (Verdict.INCONCLUSIVE, Verdict.NO_DIFFERENCE):
+    if found.verdict.differs:
         return f"{shown} {found.verdict}{few}"
-    if found.below is not None:
-        return f"{shown}, {found.verdict_text}{few}"
     if found.may_be is MayBe.EITHER:
         return f"{shown}, both saturated the load generator"
-    return shown if found.bound else f"{shown}, {Verdict.INCONCLUSIVE}{few}"
+    return shown if found.bound else f"{shown}, {found.verdict_text}{few}"
 
 
 def decision(name: str, claim: str) -> str:
@@ -102,11 +100,6 @@ def decision(name: str, claim: str) -> str:
         if each.claim.id == claim:
             return f"{each.decision}{mark(summary(name))}"
     raise ResultsError(RUNS / name, f"is not about a claim {claim}")
-
-
-def levels(name: str) -> str:
-    """Return the levels of the intervals of a run's steps."""
-    return numbers.levels(conclude(summary(name)).levels)
 
 
 def limit(name: str, profile: str) -> str:

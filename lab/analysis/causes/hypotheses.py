@@ -107,19 +107,19 @@ def backend(s: Signs) -> Evidence:
     """A backing service that is measured along, such as a database, had no more to give."""
     if s.backend is None:
         return None
-    each = f"{(s.each('backend.cpu') or 0.0) * 1e6:,.0f} µs of CPU per reply"
+    cpu = f"{(s.each('backend.cpu') or 0.0) * 1e6:,.0f} µs of CPU per reply"
     if _no_core_left(s):
         # The one that uses more of them limits.
         if s.backend < (s.used or 0.0):
             return None
         seen = f"the backend used {s.backend:.2f} and the server {s.used:.2f} of "
-        seen += f"{counted(s.cores or 0.0, 'core')}; {each} are the backend's"
+        seen += f"{counted(s.cores or 0.0, 'core')}; {cpu} are the backend's"
     else:
         # Without an idle core, who waits for a CPU waits for the one that the server has.
         busiest = s.get("backend.busiest") or 0.0
         if busiest < SATURATED or (s.get("server.idle") or 0.0) < IDLE_CORE:
             return None
-        seen = f"the backend ran or waited for a CPU for {busiest:.0%} of the time, {each}"
+        seen = f"the backend ran or waited for a CPU for {busiest:.0%} of the time, {cpu}"
     return seen, phrases.server(s), phrases.generator(s), phrases.drops(s)
 
 

@@ -45,7 +45,7 @@ class Hypothesis:
     """A cause that a trial may show; it decorates the function that looks for it."""
 
     name: str
-    asked: When = When.EVERY_LOAD
+    when: When = When.EVERY_LOAD
 
     move: Callable[[Arm], Move | None] | None = None
     """The one setting that a counter-run changes; None where the cause is not in the server's

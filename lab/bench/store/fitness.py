@@ -36,9 +36,6 @@ libraries and reconnecting."""
 FILES_LEAST = 1100
 """Descriptors below which 1,024 connections cannot even be opened."""
 
-FOREIGN = FOREIGN_CPU
-"""Cores; the limit above which a trial is repeated, with one core for the server."""
-
 STEAL = 0.02
 """Share; the same."""
 
@@ -115,8 +112,8 @@ COSTS = {
     ),
     "other load": (
         (
-            f"`lab` repeats trials in which other programs use more than {FOREIGN:.2f} cores for "
-            "each core of the server, and the intervals are wider"
+            f"`lab` repeats trials in which other programs use more than {FOREIGN_CPU:.2f} cores "
+            "for each core of the server, and the intervals are wider"
         ),
         "Stop other programs, or measure for longer.",
     ),
@@ -281,7 +278,7 @@ def _others(moment: Moment, usable: int) -> Iterator[Check]:
     """Judge what other programs leave of the *usable* cores, and of the memory."""
     readings = moment.readings
     if (foreign := readings.get("machine.foreign_cpu")) is not None:
-        load = _judged("other load", f"{max(foreign, 0):.2f} cores", fine=foreign <= FOREIGN)
+        load = _judged("other load", f"{max(foreign, 0):.2f} cores", fine=foreign <= FOREIGN_CPU)
         if foreign > FOREIGN_CPU_SEVERE * max(1, usable // 2):  # the server gets half of them
             busy = f"CPU busy ({foreign:.2f} cores used by other programs)"
             load = replace(load, not_ready=busy)

@@ -141,9 +141,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
         say(CONTAINED, err=True)
     if given["exit_zero"]:
         return 0
-    return (
-        2 if failed else int(changes or any(located_flaw.counts for located_flaw in located_flaws))
-    )
+    return 2 if failed else int(changes or any(located.flaw.counts for located in located_flaws))
 
 
 def _searched(names: tuple[str, ...]) -> list[str]:
@@ -179,10 +177,8 @@ def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -
 
 def _say(located_flaws: list[LocatedFlaw], form: str, *, remarks: bool) -> None:
     """Print what was found in a form."""
-    shown = [located_flaw for located_flaw in located_flaws if located_flaw.shown or remarks]
-    left_out = [
-        located_flaw for located_flaw in located_flaws if not (located_flaw.shown or remarks)
-    ]
+    shown = [located for located in located_flaws if remarks or located.flaw.shown]
+    left_out = [located for located in located_flaws if not (remarks or located.flaw.shown)]
     text = FORMATS[form](shown, left_out)
     if form == "github":
         say_annotations(text)

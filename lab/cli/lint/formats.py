@@ -63,16 +63,6 @@ class LocatedFlaw(NamedTuple):
     """Numbers of the other lines in which the same rule finds something; see `once`."""
 
     @property
-    def counts(self) -> bool:
-        """Whether it is more than a remark."""
-        return self.flaw.severity is not Severity.REMARK
-
-    @property
-    def shown(self) -> bool:
-        """Whether it is shown without --all."""
-        return self.counts or self.flaw.always
-
-    @property
     def file(self) -> str:
         """The file, as it is named from here, with forward slashes."""
         return _from(os.getcwd(), self.flaw.spot.file)  # noqa: PTH109 - a path is made of it once

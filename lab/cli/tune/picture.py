@@ -29,7 +29,7 @@ LETTERS = 44
 TICKS = (0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100)
 
 TAKEN: dict[str, Any] = {"marker": "o", "color": LIGHT["better"]}
-OTHER: dict[str, Any] = {"marker": "o", "color": LIGHT["undecided"], "markerfacecolor": "none"}
+OTHER: dict[str, Any] = {"marker": "o", "color": LIGHT["inconclusive"], "markerfacecolor": "none"}
 """Marks of what is part of the result, and of what is not."""
 
 

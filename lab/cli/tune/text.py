@@ -35,11 +35,8 @@ def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
         if missing_settings.changes:
             yield "Change:"
         for change in missing_settings.changes:
-            gone, come = (
-                (f"- {line}" for line in change.removed),
-                (f"+ {line}" for line in change.added),
-            )
-            yield Diff("", (*gone, *come))
+            removed = (f"- {line}" for line in change.removed)
+            yield Diff("", (*removed, *(f"+ {line}" for line in change.added)))
     if missing_settings.by_hand:
         yield "To edit by hand, in other files:"
         yield "\n".join(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from lab.config.configuration import Config, Known
 from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.reader import carried, read, spellings, takes_no_value
-from lab.config.spot import Setting, Spot
+from lab.config.spot import Setting
 from lab.config.words import OFF, Argument, Command, arguments, command_of
 from lab.errors import ProfileError
 
@@ -93,9 +93,7 @@ def read_command(path: Path, known: Known) -> Config:
     text = known.required(path)
     command = _command(text, path)
     given = _given(command)
-    refused = tuple(_refused(given))
-    faults = {setting.spot for setting, _ in refused}
-    found = list(_joined([*_settings(given, faults)]))
+    found = list(_joined([*_settings(given)]))
     file = [
         _named(setting.value, known).settings for setting in found if setting.option == "config"
     ]
@@ -116,7 +114,7 @@ def read_command(path: Path, known: Known) -> Config:
         known,
         top=command.program.spot,
         forms=files,
-        refused=refused,
+        refused=tuple(_refused(given)),
     )
 
 
@@ -137,22 +135,27 @@ def _named(value: str, known: Known) -> Config:
 def _refused(given: Sequence[Argument | Setting]) -> Iterator[tuple[Setting, str]]:
     """Yield the options with which it does not start, and why."""
     for argument in given:
-        if isinstance(argument, Setting):
-            continue
-        name, value = whole(argument.name), argument.value
-        setting = Setting(argument.name, value, argument.word.spot, argument.raw)
-        if name not in words():
-            yield setting, "gunicorn has no such option"
-        elif not value and not takes_no_value(name):
-            yield setting, "the option needs a value"
+        if not isinstance(argument, Setting) and (problem := _problem(argument)):
+            spot = argument.word.spot
+            yield Setting(argument.name, argument.value, spot, argument.raw), problem
 
 
-def _settings(given: Sequence[Argument | Setting], faults: Collection[Spot]) -> Iterator[Setting]:
+def _problem(argument: Argument) -> str:
+    """Return why gunicorn does not start with an option; empty if it does."""
+    option = whole(argument.name)
+    if option not in words():
+        return "gunicorn has no such option"
+    if not argument.value and not takes_no_value(option):
+        return "the option needs a value"
+    return ""
+
+
+def _settings(given: Sequence[Argument | Setting]) -> Iterator[Setting]:
     for word in given:
         if isinstance(word, Setting):
             yield Setting("wsgi_app", word.value, word.spot, repr(word.value))
             continue
-        if word.word.spot in faults:
+        if _problem(word):
             continue
         option = whole(word.name)
         name = words()[option]
