@@ -27,7 +27,7 @@ PAGE = ROOT / "docs" / "reference" / "malformed.md"
 COMMAND = "python studies/malformed.py"
 
 TABLED = (SOCKET, ROUTER, FRONT)
-"""The doors whose outcomes are shown for each request."""
+"""The servers whose outcomes are shown for each request."""
 
 VERDICTS = {
     "right": "right",
@@ -41,7 +41,7 @@ VERDICTS = {
 INTRO = """\
 # Malformed requests
 
-How one application answers malformed requests behind three doors: `tuned` on uWSGI's
+How one application answers malformed requests on three servers: `tuned` on uWSGI's
 `http-socket`, `tuned` on uWSGI's HTTP router, and the production stack, with nginx in front. Put
 nginx in front for these reasons:
 
@@ -125,7 +125,7 @@ DAMAGED = """\
 ## Damaged at random
 
 The same requests after one to four random changes: bytes flipped, inserted, deleted or
-duplicated, ends exchanged, a header added. {count:,} of them went through each of five doors
+duplicated, ends exchanged, a header added. {count:,} of them went through each of five servers
 (`--seed {seed}`), counted by the first outcome. Port 8081 answers Prometheus:
 """
 
@@ -142,7 +142,7 @@ A number is the status of a reply. The words are:
 ONE_BY_ONE = """\
 ## Request by request
 
-The requests that at least one door answers wrongly. The [table of all
+The requests that at least one of them answers wrongly. The [table of all
 requests](../../studies/results/malformed.csv) has the reasons. **Bold** is wrong; `code` is the
 first line of a malformed reply. An outcome behind a comma is the HTTP router's, where it differs.
 """
