@@ -119,7 +119,10 @@ def _read_start(start: StartCommand, known: Known, commands: Collection[str]) ->
         raise ProfileError(start.spot.file, _why_unread(start.words, commands), start.spot.line)
     server = servers.named(start.program)
     assert server is not None
-    return replace(server.read_command(start.in_place, known), start=start)
+    try:
+        return replace(server.read_command(start.in_place, known), start=start)
+    except ProfileError as error:
+        raise ProfileError(start.spot.file, str(error), start.spot.line) from None
 
 
 def named(name: str, commands: Collection[str] | None = None, folder: Path | None = None) -> Source:
@@ -236,9 +239,17 @@ def find(folder: Path) -> Iterator[str]:
             server = next((one for one in searched if re.match(one.called, name)), None)
             if server and _is_configuration(path := here / name, server):
                 yield str(path)
-            elif kind := sources.of_file(name):
-                starts = kind.starts(path := here / name, Known().read(path) or "")
-                yield from (f"{path}:{start.name}" for start in starts if start.program in EDITABLE)
+            else:
+                yield from start_names(here / name)
+
+
+def start_names(path: Path) -> list[str]:
+    """Return the names of the start commands in a file that are read, as "Procfile:web"."""
+    if not (kind := sources.of_file(path.name)):
+        return []
+    programs = {server.program for server in servers.every() if server.file}
+    starts = kind.starts(path, Known().read(path) or "")
+    return [f"{path}:{start.name}" for start in starts if start.program in programs]
 
 
 def _inside(folder: Path) -> tuple[list[str], list[str]]:

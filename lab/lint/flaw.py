@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lab.config.edits import Edit
 from lab.config.spot import Spot
@@ -59,9 +59,12 @@ class Flaw:
     """What is wrong, why, and what to do; without a full stop at the end."""
 
     spot: Spot
-    fix: Fix | None = None
-    steps: tuple[Step, ...] = ()
+    fix: Fix | None = field(default=None, compare=False)
+    steps: tuple[Step, ...] = field(default=(), compare=False)
     """What would mend it, wherever that is written; empty where nobody can say."""
+
+    process: str = ""
+    """Process type of its line, which the message names, if a Procfile starts several servers."""
 
     always: bool = False
     """Whether it is shown without --all although it is a remark: the others depend on it."""

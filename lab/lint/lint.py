@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.config import servers
+from lab.config import servers, sources
 from lab.config.configuration import Config, Known
 from lab.config.edits import applied
 from lab.config.equality import same
@@ -34,9 +34,7 @@ READ_AGAIN = 16 << 20
 ONE_BY_ONE = 100
 """Fixes of a round that are tried one after the other, where all together change too much."""
 
-COMMANDS = tuple(
-    server.program for server in servers.every() if server.reads_command or server.edits_command
-)
+COMMANDS = tuple(server.program for server in servers.every() if server.file)
 """Programs whose command is linted."""
 
 NO_FILES = frozenset({STDIN, *map(Path, COMMANDS)})
@@ -180,14 +178,20 @@ def linted(
 def _in_its_file(config: Config, start: StartCommand, flaws: Sequence[Flaw]) -> LintResult:
     """Return what is wrong with a start command, at its places; the file has no fixes."""
     file = start.spot.file
-    texts = {**config.texts, file: config.known.required(file)}
+    text, kind = config.known.required(file), sources.of_file(file.name)
+    texts = {**config.texts, file: text}
     del texts[config.file]
+    process = start.name if kind and kind.starts(file, text)[1:] else ""
     placed = [
         replace(
             flaw,
-            spot=replace(flaw.spot, file=file) if flaw.spot.file == config.file else flaw.spot,
+            message=f"{process}: {flaw.message}" if process else flaw.message,
+            spot=replace(flaw.spot, file=file),
+            process=process,
             fix=None,
         )
+        if flaw.spot.file == config.file
+        else replace(flaw, fix=None)
         for flaw in flaws
     ]
     return LintResult(replace(config, texts=texts), placed, {})

@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -333,7 +334,9 @@ def test_what_is_no_text_is_refused(lint):
         ("folder", "folder has no configuration of uWSGI or gunicorn: give the file"),
         ("no.ini:more", "no.ini:more: there is no file no.ini"),
         ("gunicorn.conf.py:more", "only an .ini has sections: name gunicorn.conf.py"),
-        ("A=1 exec /venv/bin/uwsgi --http :80", "write its options into a uwsgi.ini, and name"),
+        ("uwsgi --http", "--http: the option needs a value"),
+        ("uwsgi --processs 4", "uWSGI does not start with this option: write --processes"),
+        ("Procfile", "Procfile: starts no server that lab knows: name the command in quotes"),
         ("gunicorn -c prod.conf.py a:b", "prod.conf.py: the file does not exist, so gunicorn does"),
         ("uvicorn a:b", "is a command of uvicorn, whose options lab does not know"),
         ("bob's.ini", "the file does not exist"),
@@ -345,6 +348,7 @@ def test_what_is_no_file_is_told_as_what_it_is(lint, name, said):
     os.mkfifo("pipe")
     Path("folder").mkdir()
     write("gunicorn.conf.py", "workers = 4\n")
+    write("Procfile", "worker: celery -A app\n")
     code, _, errors = lint(name)
     assert code == 2
     assert said in errors
@@ -503,3 +507,37 @@ def test_a_folder_has_configurations_of_gunicorn_and_no_sources(lint):
     assert code == 2
     assert {line.partition(":")[0] for line in out.splitlines()[:-1]} == set(usual)
     assert err.startswith("lab: gunicorn.conf.dev.py:1: is not Python: ")
+
+
+PROCFILE = """\
+worker: celery -A app
+web: gunicorn app:app --reload
+api: uwsgi --ini uwsgi.ini --http :$PORT --listen 20
+admin: gunicorn admin:app --reload
+other: uvicorn app:app
+"""
+
+
+@pytest.mark.parametrize("name", ["Procfile", "."])
+def test_all_servers_of_a_procfile_are_linted(lint, name):
+    """At their lines; what no rule is about is passed over."""
+    write("uwsgi.ini", "[uwsgi]\nhttp-socket = :80\nmodule = app:app\n")
+    write("Procfile", PROCFILE)
+    code, out, errors = lint(name, "--select", "GU011,UW313,UW314")
+    assert re.findall(r"^(\S+) +(\w+) [a-z]+  ([\w-]+): ", out, re.MULTILINE) == [
+        ("Procfile:2:23", "GU011", "web"),
+        ("Procfile:3:42", "UW313", "api"),
+        ("Procfile:4:27", "GU011", "admin"),
+    ]
+    assert re.findall(r"^uwsgi.ini:1:1 +(\w+)", out, re.MULTILINE) == ["UW314"]
+    assert out.count("[--unsafe-fixes]") == (name == ".")
+    assert (code, errors) == (1, "")
+
+
+def test_an_error_in_a_procfile_has_its_line(lint):
+    """And the other servers are linted."""
+    write("Procfile", "web: uwsgi --htp :80\napi: gunicorn a:b --reload\n")
+    code, out, errors = lint("Procfile")
+    assert code == 2
+    assert "Procfile:2:" in out
+    assert errors.startswith("lab: Procfile:1: --htp: uWSGI does not start with this option")

@@ -16,7 +16,7 @@ from lab.cli.lint.formats import FORMATS, LocatedFlaw
 from lab.cli.types import CONTAINER, NAME, whole_number
 from lab.config.configuration import Known
 from lab.config.edits import diff
-from lab.config.reading import find
+from lab.config.reading import find, start_names
 from lab.errors import FileError, UsageError
 from lab.lint import lint
 from lab.lint.page import explained
@@ -97,9 +97,9 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     Find mistakes in configurations of uWSGI, gunicorn and granian. Starts nothing.
 
     FILE is a uWSGI configuration (.ini, .yaml, .json, .xml, or any file with a line [uwsgi]), a
-    gunicorn.conf.py, a granian or gunicorn command in quotes, a script that starts granian, or a
-    command in a Procfile (Procfile:web). --fix does not change a Procfile or a gunicorn command. -
-    reads a granian command from standard input. In a folder, files are found by their names.
+    gunicorn.conf.py, a command in quotes, a script that starts granian, or a Procfile with all its
+    servers (Procfile:web is one). --fix does not change a Procfile, and of commands only granian's.
+    - reads a granian command from standard input. In a folder, files are found by their names.
 
     Exit status: 0 no finding, or only remarks; 1 findings; 2 a file cannot be read or written.
     """
@@ -132,8 +132,10 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
         else:
             located_flaws += [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
             contained |= linted.config.known.container
-    # What several files include is wrong once.
-    located_flaws = sorted(dict.fromkeys(located_flaws), key=lambda each: each.order)
+    # What several files include is wrong once: with its fix, which only some of them can know.
+    located_flaws.sort(key=lambda located: (located.source != "", located.flaw.fix is not None))
+    unique = {located.flaw: located for located in located_flaws}
+    located_flaws = sorted(unique.values(), key=lambda located: located.order)
     # "No findings" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
         _say(located_flaws, given["format"], remarks=remarks)
@@ -145,11 +147,11 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
 
 
 def _searched(names: tuple[str, ...]) -> list[str]:
-    """Return what is named, and in the place of a folder the configurations in it."""
+    """Return what is named; for a folder its configurations, for a Procfile its start commands."""
     found: list[str] = []
     for name in names:
         if not os.path.isdir(name):  # noqa: PTH112 - of no name it says that it is too long
-            found.append(name)
+            found += start_names(Path(name)) or [name]
         elif inside := [*find(Path(name))]:
             found += inside
         else:

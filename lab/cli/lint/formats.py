@@ -98,10 +98,11 @@ class LocatedFlaw(NamedTuple):
 
 
 def once(located: Iterable[LocatedFlaw]) -> list[LocatedFlaw]:
-    """Return the findings of each rule in its first line of each file, with its other lines."""
-    groups: dict[tuple[str, str, Severity], list[LocatedFlaw]] = {}
+    """Return the findings of a rule in its first line of a file, with the other lines."""
+    groups: dict[tuple[str, str, str, Severity], list[LocatedFlaw]] = {}
     for result in located:
-        groups.setdefault((result.file, result.flaw.code, result.flaw.severity), []).append(result)
+        key = (result.file, result.flaw.process, result.flaw.code, result.flaw.severity)
+        groups.setdefault(key, []).append(result)
     return [
         result._replace(also=tuple(sorted({other.line for other in group} - {result.line})))
         if result is group[0]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-import shlex
-from pathlib import Path, PurePath
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from lab.config.configuration import Config, Known
-from lab.config.spot import Setting, Spot
+from lab.config.spot import Setting
+from lab.config.uwsgi import OFF
 from lab.config.uwsgi.reader import read
 from lab.config.uwsgi.table import uwsgi_options
 from lab.config.vocabulary.values import SHELL
-from lab.config.words import with_literals, words_of
+from lab.config.words import LITERAL, command_of, with_literals
 from lab.errors import ProfileError
 
 PROGRAM = "uwsgi"
+
+UNREPLACED = "lab does not replace a shell's variables here: write '$(NAME)'"
 
 
 def read_command(text: str, known: Known) -> Config:
@@ -25,41 +29,69 @@ def read_command(text: str, known: Known) -> Config:
         ProfileError: It has what is not read here, such as options of one letter.
     """
     here = Path(PROGRAM)
-    words = [word.raw for word in words_of(text, here)]
-    program = next(n for n, word in enumerate(words) if PurePath(_value(word)).name == PROGRAM)
-    words = words[program + 1 :]
+    command = command_of(text, here, PROGRAM)
+    assert command is not None
     settings: list[Setting] = []
-    for word in words:
-        if SHELL.search(with_literals(word)):
-            raise ProfileError(
-                word, "lab does not replace a shell's variables here: write '$(NAME)'"
-            )
-    rest = iter(map(_value, words))
+    texts, top = {here: text}, command.program.spot
+    variables = [word for word in command.behind if SHELL.search(with_literals(word.raw))]
+    rest = iter(command.behind)
     for word in rest:
-        name, equals, value = word.lstrip("-").partition("=")
-        if re.match(r"-[^-]", word):
+        place = word
+        name, equals, value = _value(word).lstrip("-").partition("=")
+        if re.match(r"-[^-]", word.value):
             raise ProfileError(
-                word, "this is uWSGI's short form: write the long name of the option"
+                word.value, "this is uWSGI's short form: write the long name of the option"
             )
-        if not word.startswith("-"):
-            name, value = "ini", word.partition(":")[0]
+        if not word.value.startswith("-"):
+            name, value = "ini", word.value.partition(":")[0]
+        elif name not in uwsgi_options().entries:
+            close = uwsgi_options().nearest(name)
+            hint = f"write --{close}" if close else "leave it out"
+            raise ProfileError(word.value, f"uWSGI does not start with this option: {hint}")
         elif not equals and takes_value(name):
-            value = next(rest, "")
-            if not value:
-                raise ProfileError(word, "the option needs a value")
+            place = next(rest, replace(word, value=""))
+            if not place.value:
+                raise ProfileError(word.value, "the option needs a value")
+            value = _value(place)
         if name in {"ini", "yaml", "json", "xml"}:
-            settings += read((known.cwd or Path()) / value, known).settings
+            file = read((known.cwd or Path()) / value, known)
+            settings += file.settings
+            texts, top = {**texts, **file.texts}, file.top
         else:
-            settings.append(Setting(name, value, Spot(here, 0, 0), value))
-    return Config("uWSGI", here, tuple(settings), known=known, table=uwsgi_options())
+            column = place.column + len(place.raw) - len(value)
+            settings.append(Setting(name, value, word.spot, value, column))
+    return Config(
+        "uWSGI",
+        here,
+        tuple(settings),
+        texts,
+        known,
+        uwsgi_options(),
+        top,
+        forms=frozenset(texts),
+        refused=tuple((replace(word, option=word.raw), UNREPLACED) for word in variables),
+    )
+
+
+def _value(word: Setting) -> str:
+    """Return the value of a word, with a shell's variables in the form of uWSGI's own."""
+    text = SHELL.sub(lambda match: f"$({match[1] or match[3]})", with_literals(word.raw))
+    return text.replace(LITERAL, "$")
+
+
+def spelt(option: str, value: str) -> Sequence[str]:
+    """
+    Return the words that set an option; none of a switch that is off.
+
+    >>> spelt("listen", "1024"), spelt("master", "true"), spelt("master", "false")
+    (('--listen', '1024'), ('--master',), ())
+    """
+    if takes_value(option):
+        return f"--{option}", value
+    return () if value.lower() in OFF else (f"--{option}",)
 
 
 def takes_value(name: str) -> bool:
     """Return whether a value follows an option in a command."""
     entry = uwsgi_options().entries.get(name)
     return entry is not None and entry.argument == "required"
-
-
-def _value(word: str) -> str:
-    """Return a word without its quotes."""
-    return "".join(shlex.split(word))
