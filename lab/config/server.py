@@ -258,6 +258,10 @@ class Server:
         path = Path(self.program)
         return self.read(path, replace(known, overlay={**known.overlay, path: text}))
 
+    def command_words(self, option: str, value: str) -> Sequence[str]:
+        """Return the words of its command that set an option; empty if none can."""
+        return ()
+
     def takes_variable(self, word: str) -> bool:
         """Return whether a word before its command is a variable that sets one of its options."""
         return False

@@ -13,6 +13,9 @@ from lab.config.steps import Step
 WHY = "{why}"
 """In a message: what the rule says of all that it finds."""
 
+_ABOUT = re.compile(r"""(no )?(--?\w\S*( ('[^']*'|"[^"]*"|[^\s'"]\S*))?|[\w-]+(=\S*| = .*?)?): """)
+"""Begins a message: what is written, or missing, in a file or a command."""
+
 
 class Severity(enum.StrEnum):
     """How bad it is, the worst first. All but a remark end `lab lint` with 1."""
@@ -83,7 +86,7 @@ class Flaw:
     def reason(self) -> str:
         """Why it is wrong: the message, without what is written and without what to do."""
         why = self.message
-        while about := re.match(r"(no )?(--)?[\w-]+( = .*?)?: ", why):
+        while about := _ABOUT.match(why):
             if re.match("its? ", why[about.end() :]):
                 break  # which is what is written
             why = why[about.end() :]

@@ -37,7 +37,7 @@ def lab(tmp_path_factory):
 @pytest.mark.parametrize("name", [".", "Moonfile", "Moonfile:moon"])
 def test_it_is_found_and_linted(lab, name):
     """With the places of its file."""
-    assert lab("lint", name).startswith("Moonfile:2:29  GR007 dangerous  workers = 2: ")
+    assert lab("lint", name).startswith("Moonfile:2:29  GR007 dangerous  --workers 2: ")
 
 
 def test_it_is_translated_tuned_and_shown(lab):

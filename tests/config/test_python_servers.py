@@ -151,7 +151,7 @@ def test_a_mistyped_option_is_mended():
     [
         (
             "granian --workers 0 a:b",
-            "workers = 0: granian does not start; write a whole number, 1 ",
+            "--workers 0: granian does not start; write a whole number, 1 ",
         ),
         ("granian --backlog 64 a:b", "write a whole number, 128 or more"),
         ("granian --interface wgsi a:b", "write one of asgi, asginl, rsgi, wsgi"),

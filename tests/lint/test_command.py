@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.config.configuration import Known
 from lab.errors import Interrupted
+from lab.lint import lint as lint_module
 from tests.kit import in_process
 from tests.kit.lab_process import BIN
 
@@ -541,3 +543,49 @@ def test_an_error_in_a_procfile_has_its_line(lint):
     assert code == 2
     assert "Procfile:2:" in out
     assert errors.startswith("lab: Procfile:1: --htp: uWSGI does not start with this option")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (
+            "gunicorn a:b -w4 --max-requests 9",
+            "--max-requests 9: .*; write --max-requests-jitter 1",
+        ),
+        ("gunicorn a:b --reload", "--reload: .* and --preload does not work with it"),
+        ("gunicorn a:b", "no --worker-tmp-dir: .*; write --worker-tmp-dir /dev/shm"),
+        ("gunicorn a:b --forwarded-allow-ips='*'", "--forwarded-allow-ips='[*]': any client"),
+        ("granian --interface wsgi --workers 2 a:b", "--workers 2: when one worker"),
+        ("GRANIAN_WORKERS=2 granian --interface wsgi a:b", "GRANIAN_WORKERS=2: when one"),
+        ("uwsgi --http :$PORT --module a:b --listen 20", "--listen 20: .*; write --listen 1024, "),
+        (
+            "uwsgi --http-socket :80 --module a",
+            "--http-socket :80: .* --add-header 'Connection: cl",
+        ),
+        ("uwsgi --http :80 --module a", "no --need-app: .*; write --need-app, so"),
+        ("uwsgi --http :$PORT --module a", "--http :[$]PORT: .*: write --socket app.sock"),
+    ],
+)
+def test_a_finding_in_a_command_has_its_syntax(lint, command, message):
+    """What is written as it stands there, and what to write, quoted for a shell."""
+    _, out, _ = lint(command, "--all", "--container")
+    assert re.search(f"  {message}", out)
+    assert not re.search(r"(: no|: write|; write) \w+[_-]?\w* = ", out)
+
+
+def test_a_finding_in_the_file_of_a_command_has_the_syntax_of_the_file(lint):
+    """Only the words of the command are options with dashes."""
+    write("gunicorn.conf.py", "max_requests = 1000\n")
+    _, out, _ = lint("gunicorn a:b --workers 4")
+    assert "max_requests = 1000: " in out
+    assert "write max_requests_jitter = 100" in out
+
+
+def test_the_reason_of_a_finding_in_a_command_has_no_option():
+    """`lab tune` lists reasons."""
+    command = "gunicorn a:b --worker-class gevent --max-requests 9 --bind '0.0.0.0:80'"
+    flaws = lint_module.lint(command, Known(), container=False).flaws
+    assert {flaw.code: flaw.reason.split()[:2] for flaw in flaws} == {
+        "GU005": ["all", "workers"],
+        "GU010": ["an", "idle"],
+    }

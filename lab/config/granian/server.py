@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,6 +17,7 @@ from lab.config.granian.command import (
     interface_of,
     options,
     read,
+    spelt,
     takes_no_value,
 )
 from lab.config.interface import WSGI
@@ -73,6 +74,10 @@ class Granian(Server):
         from lab.config.granian.edit import edited
 
         return edited(config, steps)
+
+    def command_words(self, option: str, value: str) -> Sequence[str]:
+        """Return the words of its command that set an option."""
+        return spelt(option, value)
 
     def takes_variable(self, word: str) -> bool:
         """Return whether a word before its command is one of its variables, with a value."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -78,6 +79,16 @@ class Gunicorn(Server):
         """Return the value of a literal, as 4 or gevent; what is computed as it is."""
         value = literal(written)
         return written if isinstance(value, ComputedValue) else str(value)
+
+    def command_words(self, option: str, value: str) -> Sequence[str]:
+        """Return the words of its command that set a setting; several for a list."""
+        from lab.config.gunicorn.command import spelt
+
+        several = literal(value) if value.startswith("[") else None
+        values = several if isinstance(several, list) else [value]
+        with suppress(ProfileError):  # a setting of files alone
+            return [word for one in values for word in spelt(option, str(one))]
+        return ()
 
     def own(self, path: Path) -> Profile:
         """Return the profile of a configuration file, served from a private copy."""

@@ -89,6 +89,12 @@ class Uwsgi(Server):
 
         return read_command(text, known)
 
+    def command_words(self, option: str, value: str) -> Sequence[str]:
+        """Return the words of its command that set an option."""
+        from lab.config.uwsgi.command import spelt
+
+        return spelt(option, value.removeprefix("%d"))  # which only a file has
+
     def edited(self, config: Config, steps: Steps) -> str:
         """Return the text of an ini after the steps."""
         from lab.config.uwsgi.edit import edited

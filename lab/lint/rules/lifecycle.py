@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from lab.lint.rules.alike import missing, present, renamed, with_line, without
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, rule
+from lab.lint.syntax import is_command
 
 HOOK = "hook-master-start = unix_signal:15 gracefully_kill_them_all"
 """What makes SIGTERM an orderly stop."""
@@ -89,8 +90,8 @@ present(
     near="http-socket = 127.0.0.1:8080\nstrict",
 )
 def lax(config: Case) -> Iterator[Flaw]:
-    """A mistyped option is ignored."""
-    if config.sockets() and not config.on("strict"):
+    """A mistyped option is ignored; one in a command is not."""
+    if config.sockets() and not config.on("strict") and not is_command(config, config.top):
         names = {setting.option for setting in config.settings}
         known = not config.guesses and names <= config.table.entries.keys()
         fix = config.add("strict = true")

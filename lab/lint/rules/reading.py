@@ -10,6 +10,7 @@ from lab.config.uwsgi import OFF
 from lab.config.uwsgi.table import Entry, atoi
 from lab.lint.rules.alike import instead
 from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, Spot, rule
+from lab.lint.syntax import is_command
 
 TEXTS = re.compile(
     "add-header|alarm|attach-|cron|eval|exec-|hook-|legion-|log-?format|print|smart-|unique-cron"
@@ -257,7 +258,7 @@ def unresolved(config: Case) -> Iterator[Flaw]:
         elif early and re.search(r"[$%]\(", setting.value):
             text = "uWSGI obeys this option before it replaces names; write the value itself"
             yield config.flaw(setting, text)
-        elif variable:
+        elif variable and not is_command(config, setting.spot):  # where a shell replaces it
             text = f"if {variable[1]} is not set, the text stays as it is; make sure that it is set"
             yield config.flaw(setting, text, harmless=True)
 

@@ -17,6 +17,7 @@ from lab.config.edits import Edit
 from lab.config.spot import Setting, Spot
 from lab.lint.case import Case
 from lab.lint.flaw import WHY, Fix, Flaw, Severity
+from lab.lint.syntax import spelled
 
 __all__ = [
     "RULES", "WHY", "Case", "Edit", "Fix", "Flaw", "Rule", "Setting", "Severity", "Spot",
@@ -65,11 +66,12 @@ class Rule(NamedTuple):
             return
         for number, flaw in enumerate(self.looks(Case.of(config)), start=1):
             remark = flaw.severity is Severity.REMARK
+            whole = replace(flaw, message=flaw.message.replace(WHY, self.why))
             yield replace(
                 flaw,
                 code=self.code,
                 severity=Severity.REMARK if remark else self.severity,
-                message=flaw.message.replace(WHY, self.why) + LAST * (number == MOST),
+                message=spelled(config, whole) + LAST * (number == MOST),
             )
             if number == MOST:
                 return

@@ -1,0 +1,74 @@
+"""Spells the settings of a message in the syntax of the text that has them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from lab.config import servers
+from lab.config.configuration import Config
+from lab.config.server import Server
+from lab.config.spot import Setting, Spot
+from lab.config.steps import Put
+from lab.config.words import words_of
+from lab.lint.flaw import Flaw
+
+_SETTING = re.compile(
+    r"""(?<![\w.-])(?:([a-z][\w-]*)\ =\ ("[^"]*"|'[^']*'|\S+?(?=[,;:]?(?:\s|$)))"""
+    r"""|(?<=\bno\ )([a-z][\w-]*)(?=:)|([a-z]+[_-][\w-]*\w)(?![\w=.]))""",
+    re.VERBOSE,
+)
+"""`name = value`, `no name:`, or a name that is no word of English."""
+
+_PLAIN = re.compile(r"[^\s'\"\\;&|<>()*?#`!]+")
+"""What a shell leaves as it is, except for variables."""
+
+
+def spelled(config: Config, flaw: Flaw) -> str:
+    """Return the message of a flaw; of one in a command with the options of that command."""
+    server, before, message = servers.of_config(config), "", flaw.message
+    if not is_command(config, flaw.spot):
+        return message
+    for setting in config.settings:
+        if setting.spot == flaw.spot and message.startswith(f"{setting.written}: "):
+            before, message = _written(config, setting), message.removeprefix(setting.written)
+            break
+    for step in flaw.steps:
+        if isinstance(step, Put):
+            message = message.replace(str(step), _in_command(server, step.option, step.value))
+    return before + _SETTING.sub(lambda match: _replacement(server, match), message)
+
+
+def is_command(config: Config, spot: Spot) -> bool:
+    """Return whether a place is in the command that a configuration is."""
+    server, file = servers.of_config(config), config.file
+    alone = file.name == server.program and file in config.forms
+    return spot.file == file and (server.reads_command or alone)
+
+
+def _written(config: Config, setting: Setting) -> str:
+    """Return the words of a command that set an option there, which may be a variable."""
+    server, line = servers.of_config(config), config.line(setting.spot)
+    words = [word.raw for word in words_of(line[setting.spot.column - 1 :], config.file)]
+    if setting.raw.startswith("['") or not words:  # what several words make
+        return _in_command(server, setting.option, setting.raw)
+    spelling = server.command_words(setting.option, server.plain(setting.raw))
+    has_value = re.fullmatch(r"--[^=]+|-\w", words[0]) and spelling[1:]
+    return " ".join(words[: 2 if has_value else 1])
+
+
+def _replacement(server: Server, match: re.Match[str]) -> str:
+    option = match[1] or match[3] or match[4]
+    if option not in server.options():
+        return match[0]
+    if match[1]:
+        return _in_command(server, option, match[2])
+    words = server.command_words(option, "true")
+    return words[0] if words else match[0]
+
+
+def _in_command(server: Server, option: str, written: str) -> str:
+    """Return the words that set an option to what a file would have; that where no word does."""
+    words = server.command_words(option, server.plain(written))
+    quoted = (word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in words)
+    return " ".join(quoted) or f"{option} = {written}"
