@@ -142,6 +142,9 @@ def test_a_start_command_is_served_from_a_private_copy(file):
     assert command[-6:] == ("gunicorn", "--bind", "{host}:{port}", "app:app", "--workers", "4")
     assert profile.cwd == Path("shop").absolute()
     assert profiles.is_theirs("Procfile:web")
+    for name in ("Procfile", "Procfile:wob"):
+        with pytest.raises(ProfileError, match="name Procfile:web or Procfile:api"):
+            profiles.read(name)
     file.write_text("web: gunicorn --workers $N a:b\n")
     with pytest.raises(ProfileError, match=r"\$N: only a shell knows what it stands for"):
         profiles.read("Procfile")

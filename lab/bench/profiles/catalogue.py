@@ -21,7 +21,7 @@ from lab.bench.machine.runtime import UWSGI
 from lab.bench.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
 from lab.bench.profiles.peer import APP, read_peer
 from lab.bench.profiles.reading import Reading, options_of, read_ini, read_settings
-from lab.config import command, reading, servers
+from lab.config import command, reading, servers, sources
 from lab.config.files import UnreadableError, check_size, read_bytes
 from lab.config.reading import Source
 from lab.config.uwsgi import keeps_connections
@@ -215,7 +215,7 @@ def _located(name: str) -> Source:
     try:
         source = reading.named(name)
     except ProfileError:
-        if is_path or " " in name.strip():
+        if is_path or " " in name.strip() or sources.of_file(name.partition(":")[0]):
             raise
         close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)
         files = [f"./{name}{end}" for end in (".ini", ".toml") if Path(name + end).is_file()]
