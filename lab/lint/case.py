@@ -1,4 +1,4 @@
-"""A configuration as a rule sees it: with what a rule says of it, and what would mend that."""
+"""`Case`: a configuration with the methods by which rules make flaws and fixes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from lab.lint.suppress import Suppression
 
 @dataclass(frozen=True)
 class Case(Config):
-    """What was read, for rules."""
+    """A configuration, as rules get it."""
 
     unused: tuple[Suppression, ...] = ()
-    """Suppressions of what was not found."""
+    """Suppressions that suppressed no finding."""
 
     @classmethod
     def of(cls, config: Config) -> Case:
-        """Return what a reader returned as rules take it; a case as it is."""
+        """Return a case of *config*; a case is returned unchanged."""
         if isinstance(config, Case):
             return config
         return cls(**{field.name: getattr(config, field.name) for field in fields(config)})
@@ -38,15 +38,15 @@ class Case(Config):
         steps: tuple[Step, ...] = (),
     ) -> Flaw:
         """
-        Return a flaw for the rule that looks, which adds its code and severity.
+        Return a flaw without a code; `Rule.flaws` adds the code and the severity.
 
         Args:
-            where: A setting, with which the message begins; or a place, with *text* alone.
-            text: Why it is wrong, and what to do; without a full stop at the end. In it `WHY` is
-                what the rule says of all that it finds.
-            fix: What would mend it.
-            harmless: Whether it is a remark, whatever the rule's severity is.
-            steps: The same as *fix*, where that cannot be written or says no steps.
+            where: A setting, which then begins the message; or a place.
+            text: Why it is wrong, and what to do; without a full stop at the end. `WHY` in it
+                stands for `Rule.why`.
+            fix: The correction; None: there is none.
+            harmless: Whether the flaw is a remark, whatever the severity of the rule.
+            steps: The correction in steps, if *fix* is None or has none.
         """
         steps = steps or (fix.steps if fix else ())
         severity = Severity.REMARK if harmless else Severity.ERROR
@@ -54,31 +54,30 @@ class Case(Config):
             return Flaw("", severity, text, where, fix, steps)
         written = where.written.encode("utf-8", "replace").decode()
         if self.table.is_number(where.option) or self.table.is_switch(where.option):
-            written = re.sub(
-                r"(?<!\s)\s+[;#].*", "", written
-            )  # a flaw of its own, which does no harm
+            # The linter reports a comment behind a number by itself.
+            written = re.sub(r"(?<!\s)\s+[;#].*", "", written)
         return Flaw("", severity, f"{written}: {text}", where.spot, fix, steps)
 
     def change(
         self, setting: Setting, value: str, *, safe: bool = False, from_raw: bool = False
     ) -> Fix | None:
         """
-        Return the fix that writes another value; None where its place is not known.
+        Return the fix that writes another value; None if the place of the value is unknown.
 
-        Nor is there one where uWSGI replaces a variable in what is written, unless *value* is made
-        *from_raw*: it would be right of this environment alone, and of one round of a loop.
+        Also None if uWSGI replaces a variable in the written value, unless *value* is made
+        *from_raw*: the fix would be right in this environment, or one round of a loop, only.
         """
         varies = self.server == "uWSGI" and setting.raw != setting.value and not from_raw
         if setting.column == 0 or not setting.raw or varies:
             return None
         old = setting.raw
         if self.table.is_number(setting.option) or self.table.is_switch(setting.option):
-            old = re.split(r"(?<!\s)\s+[;#]", old)[0]  # what stands behind is meant for a comment
+            old = re.split(r"(?<!\s)\s+[;#]", old)[0]  # the rest was meant as a comment
         steps = (self.put(setting.option, value),)
         return Fix((Edit(setting.at(), old, value),), safe, f"{setting.option} = {value}", steps)
 
     def rename(self, setting: Setting, option: str, *, safe: bool = False) -> Fix | None:
-        """Return the fix that writes another option; None where it stands in no file."""
+        """Return the fix that writes another option; None if the setting is in no file."""
         if setting.spot.file not in self.texts:
             return None
         edit = Edit(setting.spot, setting.option, option)
@@ -87,20 +86,20 @@ class Case(Config):
 
     def drop(self, *settings: Setting) -> Fix | None:
         """
-        Return the fix that takes lines away; None where another line names one, as %(home).
+        Return the fix that removes lines; None if another line uses one, as in %(home).
 
-        It is never safe: a line is without effect because of all the others, and what includes this
-        file, the other sections of it and the words of a command may be some of them.
+        It is never safe. A line has no effect because of all other lines; some of these may be in a
+        file that includes this one, in another section, or in a command.
         """
         if any(setting.column == 0 or setting.option in self.named for setting in settings):
             return None
         edits = tuple(Edit(setting.spot, self.line(setting.spot), None) for setting in settings)
-        says = f"without {', '.join(setting.option for setting in settings)}"
+        description = f"without {', '.join(setting.option for setting in settings)}"
         steps = tuple(Drop(setting.option) for setting in settings)
-        return Fix(edits, safe=False, says=says, steps=steps)
+        return Fix(edits, safe=False, description=description, steps=steps)
 
     def add(self, line: str, *, after: Setting | None = None, safe: bool = False) -> Fix | None:
-        """Return the fix that adds a line, below a setting or below the section's beginning."""
+        """Return the fix that adds a line: below *after*, or at the top of the section."""
         # A loop would repeat it.
         spot = after.at() if after and not after.loop else self.top
         name, _, value = line.partition(" = ")
@@ -108,5 +107,5 @@ class Case(Config):
         return Fix((Edit(spot, "", line),), safe, line, steps) if spot.column else None
 
     def put(self, option: str, value: str) -> Put:
-        """Return the step that sets an option to what is written so."""
+        """Return the step that sets an option to a value, given as it is written in a file."""
         return Put(option, servers.of_config(self).plain(value))

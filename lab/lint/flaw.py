@@ -1,4 +1,4 @@
-"""What is wrong in a file, where, and what would mend it."""
+"""A flaw of a configuration, and its fix."""
 
 from __future__ import annotations
 
@@ -11,52 +11,52 @@ from lab.config.spot import Spot
 from lab.config.steps import Step
 
 WHY = "{why}"
-"""In a message: what the rule says of all that it finds."""
+"""Placeholder in a message for `Rule.why`."""
 
 _ABOUT = re.compile(r"""(no )?(--?\w\S*( ('[^']*'|"[^"]*"|[^\s'"]\S*))?|[\w-]+(=\S*| = .*?)?): """)
 """Begins a message: what is written, or missing, in a file or a command."""
 
 
 class Severity(enum.StrEnum):
-    """How bad it is, the worst first. All but a remark end `lab lint` with 1."""
+    """The severities, the worst first. `lab lint` exits with 1 for all but remarks."""
 
     ERROR = "error"
-    """It does not start, or means something else than what is written."""
+    """The server does not start, or reads something else than what is written."""
 
     DANGEROUS = "dangerous"
-    """It loses requests, or lets somebody in."""
+    """The server loses requests, or lets strangers in."""
 
     NO_EFFECT = "no effect"
-    """It changes nothing where it stands."""
+    """The setting is ignored."""
 
     REMARK = "remark"
-    """It may be meant so."""
+    """The setting may be intended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What would mend a flaw: all edits, or none of them."""
+    """The edits that correct a flaw: apply all of them, or none."""
 
     edits: tuple[Edit, ...]
     safe: bool
-    """Whether it cannot change what is served, or how."""
+    """Whether the edits cannot change what the server does."""
 
-    says: str
-    """For people, as "http-keepalive = 1"."""
+    description: str
+    """For people: "http-keepalive = 1"."""
 
     steps: tuple[Step, ...] = ()
-    """The same as it can be written elsewhere; empty of what is no step."""
+    """The same change for any file of the server; empty if it cannot be said in steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """What a rule finds."""
+    """A fault in a configuration, reported by a rule."""
 
     code: str
-    """The rule's, which fills it in: a rule leaves it empty."""
+    """The code of the rule. `Rule.flaws` sets it; a check leaves it empty."""
 
     severity: Severity
-    """The rule's; a rule may call what it finds a remark instead."""
+    """The severity of the rule, or a remark if the check says so."""
 
     message: str
     """What is wrong, why, and what to do; without a full stop at the end."""
@@ -64,17 +64,17 @@ class Flaw:
     spot: Spot
     fix: Fix | None = field(default=None, compare=False)
     steps: tuple[Step, ...] = field(default=(), compare=False)
-    """What would mend it, wherever that is written; empty where nobody can say."""
+    """The steps that correct it, in whichever file; empty: unknown."""
 
     process: str = ""
     """Process type of its line, which the message names, if a Procfile starts several servers."""
 
     always: bool = False
-    """Whether it is shown without --all although it is a remark: the others depend on it."""
+    """Whether a remark is shown without --all, because other findings depend on it."""
 
     @property
     def counts(self) -> bool:
-        """Whether it ends `lab lint` with 1."""
+        """Whether `lab lint` exits with 1 because of it."""
         return self.severity is not Severity.REMARK
 
     @property
@@ -84,10 +84,10 @@ class Flaw:
 
     @property
     def reason(self) -> str:
-        """Why it is wrong: the message, without what is written and without what to do."""
+        """The middle of the message: not the setting before it, and not the advice after it."""
         why = self.message
         while about := _ABOUT.match(why):
             if re.match("its? ", why[about.end() :]):
-                break  # which is what is written
+                break  # the text before is the setting
             why = why[about.end() :]
         return why.partition("; ")[0]

@@ -1,4 +1,4 @@
-"""What describes a rule: `lab lint --explain`, and the page of all rules."""
+"""The documentation of a rule: `lab lint --explain`, and the page of all rules."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lab.lint.rules.rule import SERVERS, Rule
 def explained(rule: Rule) -> str:
     """Return a rule's page for a terminal."""
     parts = [f"{rule.code} {rule.severity}: {rule.title}", *sentences(rule)]
-    shown = (*examples(rule), ("Not a finding", rule.near))
+    shown = (*examples(rule), ("Not a finding", rule.near_miss))
     parts += [f"{name}:\n\n{indent(text, '    ')}" for name, text in shown]
     return "\n\n".join(parts) + "\n"
 
 
 def examples(rule: Rule) -> Iterator[tuple[str, str]]:
-    """Yield a configuration that a rule finds something in, and the same without it."""
+    """Yield the bad and the good example of a rule, with their headings."""
     yield "Bad", rule.bad
     yield "Good", rule.good
 
@@ -31,11 +31,11 @@ def sentences(rule: Rule) -> Iterator[str]:
     """Yield why a rule exists, its message, its source, and how a finding can be fixed."""
     word = rule.why.partition(" ")[0]
     # The name of an option or a server stays as it is.
-    name = not word.isalpha() or word in uwsgi_options().entries or word in SERVERS.values()
-    yield f"{rule.why if name else rule.why[0].upper() + rule.why[1:]}."
+    is_name = not word.isalpha() or word in uwsgi_options().entries or word in SERVERS.values()
+    yield f"{rule.why if is_name else rule.why[0].upper() + rule.why[1:]}."
     if message := message_of(rule):
         yield f"Message: {message}."
-    yield f"Source: {rule.seen}."
+    yield f"Source: {rule.source}."
     yield f"Fix: {fix_of(rule)}."
 
 

@@ -23,7 +23,7 @@ from tools.pages import files
 PLACE = re.compile(r"([\w/.-]+\.(?:c|h|py)):(\d+) `(.+)`")
 ELSEWHERE = re.compile(r"https://\S+|[\w/-]+#\d+")
 
-EVIDENCE = [(code, each) for code in PLACES for each in rules.RULES[code].seen.split("; ")]
+EVIDENCE = [(code, source) for code in PLACES for source in rules.RULES[code].source.split("; ")]
 
 FIGURES = {
     "UW303": ("1.01 s", "docs/explanation/what-faults-cost.md"),

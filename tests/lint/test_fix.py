@@ -141,7 +141,7 @@ def test_a_fix_changes_the_options_that_it_names_and_no_others(code):
         after = reader.read(config.file, Known(overlay=texts))
         pairs = [{(s.option, s.value) for s in each.settings} for each in (config, after)]
         changed = {name for name, _ in pairs[0] ^ pairs[1]}
-        named = {name for name in changed if name in f"{flaw.fix.says} {flaw.message}"}
+        named = {name for name in changed if name in f"{flaw.fix.description} {flaw.message}"}
         assert changed == named
 
 

@@ -15,7 +15,7 @@ from tests.kit.golden import check_golden
 
 GOLDEN = Path(__file__).parent / "golden"
 
-SAFE, UNSAFE = (Fix((), safe=safe, says="x = 1") for safe in (True, False))
+SAFE, UNSAFE = (Fix((), safe=safe, description="x = 1") for safe in (True, False))
 BASE = Spot(Path("conf,d/a:b.ini"), 12, 20)
 FLAWS = (
     Flaw("UW009", Severity.ERROR, "env = A=100%: | of *it*,\n\u2713 50%", BASE, SAFE),

@@ -23,7 +23,7 @@ def test_a_rule_is_silent_about_its_near_miss(code):
     """It names an option that the bad example has, not in a comment; it is no good one again."""
     rule = RULES[code]
     named = re.findall(r"^\W*([\w-]+)", rule.bad, re.MULTILINE)
-    near = rule.near if code in OF_COMMENTS else re.sub(r"(?m)^[;#].*\n?", "", rule.near)
+    near = rule.near_miss if code in OF_COMMENTS else re.sub(r"(?m)^[;#].*\n?", "", rule.near_miss)
     assert any(re.search(rf"(?<![\w-]){name}(?![\w-])", near) for name in named)
-    assert rule.near != rule.good
-    assert code not in codes(rule.near, code)
+    assert rule.near_miss != rule.good
+    assert code not in codes(rule.near_miss, code)

@@ -49,7 +49,7 @@ def test_what_a_rule_finds_is_written_with_its_reason_and_its_source(code):
     lack = next(each for each in found.lacks if each.code == code)
     comment = re.sub(r"^[;#+] | [;#] ", " ", " ".join(lack.added)).strip().replace("%%", "%")
     assert comment.startswith(f"{lack.reason} ({code}: {source(code)})")
-    assert source(code) in RULES[code].seen
+    assert source(code) in RULES[code].source
     assert ";" not in lack.reason
     assert "write" not in lack.reason
     left = {each.code for each in judged(found.after) if each.severity is not Severity.REMARK}

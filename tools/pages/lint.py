@@ -78,7 +78,7 @@ def _entry(rule: Rule) -> Iterator[str]:
     if message := message_of(rule):
         yield f"Message: {_prose(message)}.\n"
     fix = fix_of(rule).partition(" ")[0].replace("none", "")
-    source = "; ".join(map(_evidence, rule.seen.split("; ")))
+    source = "; ".join(map(_evidence, rule.source.split("; ")))
     yield f"Source: {source}.{f' Fix: {fix}.' * bool(fix)}\n"
     for name, text in examples(rule):
         yield f"{name}:\n\n```{_language(rule)}\n{text}\n```\n"

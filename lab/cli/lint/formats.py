@@ -168,7 +168,7 @@ def _record(result: LocatedFlaw) -> dict[str, Any]:
         "code": flaw.code,
         "severity": flaw.severity,
         "message": flaw.message,
-        "fix": flaw.fix and {"safe": flaw.fix.safe, "message": flaw.fix.says},
+        "fix": flaw.fix and {"safe": flaw.fix.safe, "message": flaw.fix.description},
     }
 
 

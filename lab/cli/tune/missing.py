@@ -59,8 +59,8 @@ class Lack:
 
     @property
     def evidence(self) -> str:
-        """Where that was seen: file:line of the server's source, a stored run, an issue."""
-        return RULES[self.code].seen
+        """The evidence: file:line of the server's source, a stored run, or an issue."""
+        return RULES[self.code].source
 
     @property
     def page(self) -> str:
@@ -194,7 +194,7 @@ def _comment(flaw: Flaw) -> Sequence[str]:
 
 def source(code: str) -> str:
     """Return the first of a rule's evidence, in a few letters."""
-    return RULES[code].seen.partition(";")[0].partition(" `")[0]
+    return RULES[code].source.partition(";")[0].partition(" `")[0]
 
 
 def _is_written(config: Config, step: Step) -> bool:

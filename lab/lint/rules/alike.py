@@ -1,4 +1,4 @@
-"""Rules that differ in options and words only: something is written, or it is missing."""
+"""Rules without a function: `present` reports options that are set, `missing` one that is not."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import TypedDict, Unpack
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, Spot, rule
 
 When = Callable[[Case], bool]
-Mends = Callable[[Case, Setting], Fix | None]
+FixMaker = Callable[[Case, Setting], Fix | None]
 
 REMARKS = ("UW206", "UW209", "UW210", "UW218", "UW317", "UW5")
-"""Codes, and beginnings of them, of remarks."""
+"""Codes of remarks, or their beginnings."""
 
 DIGITS = 20
-"""That no option's number has: Python refuses to read some thousands of them."""
+"""No option takes a number of so many digits; Python refuses to parse thousands of them."""
 
 CLASSES = {"1": Severity.ERROR, "2": Severity.NO_EFFECT}
-"""First digit of a code -> how bad it is; all else that is made here is dangerous."""
+"""First digit of a code -> severity; other codes are dangerous."""
 
 
 class Examples(TypedDict):
-    """What a rule's page shows, handed on as it is; what each is stands at `Rule`."""
+    """The source and the examples of a rule; see `Rule`."""
 
-    seen: str
+    source: str
     bad: str
     good: str
-    near: str
+    near_miss: str
 
 
 def always(_: Case) -> bool:
-    """Say yes of any configuration."""
+    """Return True for any configuration."""
     return True
 
 
-def nothing(_: Case, __: Setting) -> None:
-    """Mend nothing."""
+def no_fix(_: Case, __: Setting) -> None:
+    """Return no fix."""
 
 
 def without(config: Case, setting: Setting) -> Fix | None:
-    """Mend by taking the line away."""
+    """Return the fix that removes the line."""
     return config.drop(setting)
 
 
@@ -50,80 +50,88 @@ def instead(config: Case, spot: Spot, old: str, new: str | None, *, safe: bool) 
     return Fix((Edit(spot, old, new),), safe, new.replace("\n", ", ") or "without it")
 
 
-def renamed(option: str) -> Mends:
-    """Mend by another option with the same value."""
+def renamed(option: str) -> FixMaker:
+    """Return what fixes a setting by another option with the same value."""
     return lambda config, setting: config.rename(setting, option)
 
 
-def with_line(line: str) -> Mends:
-    """Mend by a line below what is written."""
+def with_line(line: str) -> FixMaker:
+    """Return what fixes a setting by a line below it."""
     return lambda config, setting: config.add(line, after=setting)
 
 
-def at_top(line: str) -> Mends:
-    """Mend by a line below [uwsgi], once for all that is written."""
+def at_top(line: str) -> FixMaker:
+    """Return what fixes all settings by one line below [uwsgi]."""
     return lambda config, _: config.add(line)
 
 
 def present(
     code: str,
     options: str,
-    says: str,
+    why: str,
     *,
     title: str = "",
     when: When = always,
-    mends: Mends = nothing,
-    **shown: Unpack[Examples],
+    fix: FixMaker = no_fix,
+    **examples: Unpack[Examples],
 ) -> None:
     """
-    Make a rule that finds options that are written, and not with a word for no.
+    Register a rule that reports options that are set, unless to a word for no.
 
     Args:
-        code: The rule's.
-        options: Names, a blank between them.
-        says: What they do, and what to do about it.
+        code: The code of the rule.
+        options: Names of options, separated by blanks.
+        why: What the options do, and what to write instead.
         title: What the rule finds; the options if it is empty.
-        when: Whether that is wrong in a configuration.
-        mends: The fix for what is written there.
-        shown: *seen*, *bad*, *good* and *near* of `Rule`.
+        when: Whether the rule applies to a configuration.
+        fix: Returns the fix of a setting.
+        examples: *source*, *bad*, *good* and *near_miss* of `Rule`.
     """
 
-    def looks(config: Case) -> Iterator[Flaw]:
+    def check(config: Case) -> Iterator[Flaw]:
         if when(config):
             for setting in written(config, *options.split()):
-                yield config.flaw(setting, fix=mends(config, setting))
+                yield config.flaw(setting, fix=fix(config, setting))
 
     title = title or ", ".join(options.split())
-    rule(code, _severity(code), title, why=says, **shown)(looks)
+    rule(code, _severity(code), title, why=why, **examples)(check)
 
 
 def missing(
-    code: str, line: str, says: str, *, seen: str, bad: str, near: str, when: When = always
+    code: str, line: str, why: str, *, source: str, bad: str, near_miss: str, when: When = always
 ) -> None:
     """
-    Make a rule that finds that an option is missing.
+    Register a rule that reports a missing option.
 
     Args:
-        code: The rule's.
-        line: What to add; its option may be written with any other value.
-        says: What happens without it, and what to do.
-        seen: See `Rule`, as for *bad*.
+        code: The code of the rule.
+        line: The line to add; the option may have any other value.
+        why: What happens without it, and what to write.
+        source: The evidence; see `Rule`.
         bad: An example, which is good with *line*.
-        near: What looks as bad and is not, see `Rule`.
-        when: Whether the option is wanted in a configuration.
+        near_miss: A correct file that looks like the bad one; see `Rule`.
+        when: Whether a configuration needs the option.
     """
     name = line.partition(" = ")[0]
 
-    def looks(config: Case) -> Iterator[Flaw]:
+    def check(config: Case) -> Iterator[Flaw]:
         if config.last(name) is None and when(config):
             yield config.flaw(config.top, f"no {name}: {WHY}", config.add(line))
 
-    good, title = f"{bad}\n{line}", f"no {name}"
-    rule(code, _severity(code), title, why=says, seen=seen, bad=bad, good=good, near=near)(looks)
+    rule(
+        code,
+        _severity(code),
+        f"no {name}",
+        why=why,
+        source=source,
+        bad=bad,
+        good=f"{bad}\n{line}",
+        near_miss=near_miss,
+    )(check)
 
 
 def written(config: Case, *names: str) -> Iterator[Setting]:
-    """Yield what sets the options, if that is no word for no; of a single-valued one the last."""
+    """Yield the settings of options that are not off; of an option without repeats, the last."""
     for name in names:
         settings = config.all(name) if config.on(name) else []
         yield from settings if config.table.repeats(name) else settings[-1:]

@@ -27,10 +27,10 @@ MOST = 20
     "daemonize",
     why="the first process exits as soon as the server is in the background, so a container, "
     "systemd or Supervisor treats the server as stopped; leave it out",
-    seen="core/utils.c:143 `_exit(0)`",
+    source="core/utils.c:143 `_exit(0)`",
     bad="daemonize = /var/log/uwsgi.log",
     good="logto = /var/log/uwsgi.log",
-    near="if-env = BY_HAND\ndaemonize = /var/log/uwsgi.log\nendif =",
+    near_miss="if-env = BY_HAND\ndaemonize = /var/log/uwsgi.log\nendif =",
 )
 def in_background(config: Case) -> Iterator[Flaw]:
     """Whether somebody watches it, a Dockerfile or a unit beside it says."""

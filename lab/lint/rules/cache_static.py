@@ -21,12 +21,12 @@ present(
     "the offload threads have nothing to do unless the application returns files by "
     "wsgi.file_wrapper, because there are no static files and no routes; leave it out",
     title="offload-threads with nothing to offload",
-    seen="core/writer.c:624 `can_offload`",
+    source="core/writer.c:624 `can_offload`",
     bad="offload-threads = 4",
     good="offload-threads = 4\nstatic-map = /static=/srv/app/static",
-    near="offload-threads = 4\nroute = ^/big file:/srv/big",
+    near_miss="offload-threads = 4\nroute = ^/big file:/srv/big",
     when=lambda config: not config.starting(*OFFLOADED),
-    mends=without,
+    fix=without,
 )
 
 
@@ -36,10 +36,10 @@ present(
     "expires for a cache with purge_lru",
     why="uWSGI stores expires without adding the current time, so every item expires in 1970, and "
     "it removes no expired item from a cache with purge_lru",
-    seen="core/cache.c:816 `expires`; core/cache.c:1115 `purge_lru`",
+    source="core/cache.c:816 `expires`; core/cache.c:1115 `purge_lru`",
     bad="cache2 = name=c,items=100,purge_lru=1\nroute = ^/x cachestore:key=x,name=c,expires=60",
     good="cache2 = name=c,items=100\nroute = ^/x cachestore:key=x,name=c,expires=60",
-    near=(
+    near_miss=(
         "cache2 = name=c,items=100,purge_lru=1\n"
         "cache2 = name=d,items=100\n"
         "route = ^/x cachestore:key=x,name=d,expires=60"
@@ -83,10 +83,10 @@ FORMS = {
     "a mapping without =, or with spaces around it",
     why="uWSGI does not start without the =, and spaces around it are part of the value, so "
     "nothing matches",
-    seen="core/uwsgi.c:4521 `invalid document root`; core/uwsgi.c:3875 `invalid mountpoint`",
+    source="core/uwsgi.c:4521 `invalid document root`; core/uwsgi.c:3875 `invalid mountpoint`",
     bad="static-map = /srv/app/static",
     good="static-map = /static=/srv/app/static",
-    near="static-map = %(assets)\nset-placeholder = assets=/static=/srv/app/static",
+    near_miss="static-map = %(assets)\nset-placeholder = assets=/static=/srv/app/static",
 )
 def no_pair(config: Case) -> Iterator[Flaw]:
     """As static-map and mount have it."""

@@ -25,10 +25,10 @@ present(
     "cheaper",
     "uWSGI does not start unless there are more processes than cheaper; write a smaller number",
     title="cheaper that is not below processes",
-    seen="core/init.c:453 `cheaper_count >= uwsgi.numproc`",
+    source="core/init.c:453 `cheaper_count >= uwsgi.numproc`",
     bad="processes = 4\ncheaper = 4",
     good="processes = 4\ncheaper = 2",
-    near="workers = 8\ncheaper = 4",
+    near_miss="workers = 8\ncheaper = 4",
     when=lambda config: config.number("cheaper") >= config.processes,
 )
 
@@ -39,10 +39,10 @@ present(
     "a memory limit that uWSGI refuses",
     why="cheaper-rss-limit-soft needs memory-report, and cheaper-rss-limit-hard needs a lower soft "
     "limit",
-    seen="core/init.c:482 `cheaper_rss_limit_soft`; core/init.c:490 `cheaper_rss_limit_hard`",
+    source="core/init.c:482 `cheaper_rss_limit_soft`; core/init.c:490 `cheaper_rss_limit_hard`",
     bad="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000",
     good="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000\nmemory-report = true",
-    near="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000\nreload-on-rss = 900",
+    near_miss="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000\nreload-on-rss = 900",
 )
 def memory_limits(config: Case) -> Iterator[Flaw]:
     """It does not start."""
@@ -79,12 +79,12 @@ present(
     "cheaper-algo",
     "uWSGI cannot read the queue of a UNIX socket, so it never adds a worker; write busyness",
     title="cheaper-algo = backlog with UNIX sockets",
-    seen="core/master.c:260 `SIOBKLGQ`; core/master_utils.c:361 `backlog`; uwsgi#2588",
+    source="core/master.c:260 `SIOBKLGQ`; core/master_utils.c:361 `backlog`; uwsgi#2588",
     bad="processes = 4\ncheaper = 2\ncheaper-algo = backlog\nsocket = /run/app.sock",
     good="processes = 4\ncheaper = 2\ncheaper-algo = busyness\nsocket = /run/app.sock",
-    near="processes = 4\ncheaper = 2\ncheaper-algo = backlog\nsocket = 127.0.0.1:3031",
+    near_miss="processes = 4\ncheaper = 2\ncheaper-algo = backlog\nsocket = 127.0.0.1:3031",
     when=_asks_unix_sockets,
-    mends=lambda config, setting: config.change(setting, "busyness"),
+    fix=lambda config, setting: config.change(setting, "busyness"),
 )
 
 
@@ -93,10 +93,10 @@ present(
     Severity.NO_EFFECT,
     "an unknown cheaper-algo",
     why="uWSGI logs this and uses spare instead",
-    seen="core/master.c:613 `falling back to spare`",
+    source="core/master.c:613 `falling back to spare`",
     bad="processes = 4\ncheaper = 2\ncheaper-algo = bussyness",
     good="processes = 4\ncheaper = 2\ncheaper-algo = busyness",
-    near="processes = 4\ncheaper = 2\ncheaper-algo = manual",
+    near_miss="processes = 4\ncheaper = 2\ncheaper-algo = manual",
 )
 def unknown_algorithm(config: Case) -> Iterator[Flaw]:
     """It falls back to spare."""
@@ -117,10 +117,10 @@ def unknown_algorithm(config: Case) -> Iterator[Flaw]:
     "a cheaper-* option without cheaper",
     why="without cheaper, uWSGI starts all processes and keeps them, so the other cheaper options "
     "have no effect",
-    seen="core/init.c:451 `cheaper_count == 0`",
+    source="core/init.c:451 `cheaper_count == 0`",
     bad="processes = 4\ncheaper-step = 2",
     good="processes = 4\ncheaper-step = 2\ncheaper = 1",
-    near="processes = 4\ncheaper-step = 2\nset-placeholder = least=1\ncheaper = %(least)",
+    near_miss="processes = 4\ncheaper-step = 2\nset-placeholder = least=1\ncheaper = %(least)",
 )
 def cheaper_alone(config: Case) -> Iterator[Flaw]:
     """All workers are started."""

@@ -22,10 +22,10 @@ present(
     "the HTTP router is one process that opens a connection to a worker for each request, and "
     "without it requests/s rose to 2.19x (measured); behind a proxy use http-socket or socket",
     title="http without http-keepalive",
-    seen="docs/runs/ladder; docs/explanation/what-limits-uwsgi.md",
+    source="docs/runs/ladder; docs/explanation/what-limits-uwsgi.md",
     bad="http = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080",
-    near="http = 127.0.0.1:8080\nhttp-keepalive = 1",
+    near_miss="http = 127.0.0.1:8080\nhttp-keepalive = 1",
     when=lambda config: config.number("http-keepalive") == 0,
 )
 
@@ -35,9 +35,9 @@ missing(
     "uWSGI writes a line for each request, which costs little to a file and much to a terminal or "
     "a slow pipe; write disable-logging = true, and log-4xx, log-5xx and log-slow for the lines "
     "that you need",
-    seen="docs/runs/ladder; profiles/disable-logging.ini",
+    source="docs/runs/ladder; profiles/disable-logging.ini",
     bad="http-socket = 127.0.0.1:8080",
-    near="http-socket = 127.0.0.1:8080\ndisable-logging",
+    near_miss="http-socket = 127.0.0.1:8080\ndisable-logging",
     when=logged,
 )
 
@@ -48,10 +48,10 @@ present(
     "against a memory leak write max-worker-lifetime with max-worker-lifetime-delta, which costs "
     "nothing per request",
     title="a memory check for each request",
-    seen="core/utils.c:1084 `force_get_memusage`; core/config.c:524 `force_get_memusage`",
+    source="core/utils.c:1084 `force_get_memusage`; core/config.c:524 `force_get_memusage`",
     bad="master = true\nmemory-report = true",
     good="master = true\nmax-worker-lifetime = 3600\nmax-worker-lifetime-delta = 60",
-    near="master = true\nmemory-report = false",
+    near_miss="master = true\nmemory-report = false",
 )
 
 present(
@@ -59,10 +59,10 @@ present(
     "thunder-lock",
     "the lock may cost more than it saves: 0.848x the requests/s with 4 processes of 2 threads on "
     "one core (measured); measure it with your application",
-    seen="docs/runs/keep-alive",
+    source="docs/runs/keep-alive",
     bad="processes = 4\nmaster = true\nthunder-lock = true",
     good="processes = 4\nmaster = true",
-    near="processes = 1\nmaster = true\nthunder-lock = true",
+    near_miss="processes = 1\nmaster = true\nthunder-lock = true",
     when=lambda config: config.processes > 1 and not config.sockets("http11"),
 )
 
@@ -72,17 +72,17 @@ present(
     "the router connects to the workers by TCP, with a handshake for each request; a UNIX socket "
     "is cheaper: write socket = %dapp.sock",
     title="the HTTP router over TCP",
-    seen="plugins/http/http.c:1063 `127.0.0.1:0`",
+    source="plugins/http/http.c:1063 `127.0.0.1:0`",
     bad="http = 127.0.0.1:8080",
     good="http = 127.0.0.1:8080\nsocket = %dapp.sock",
-    near="http = 127.0.0.1:8080\nhttp-to = 127.0.0.1:3031",
+    near_miss="http = 127.0.0.1:8080\nhttp-to = 127.0.0.1:3031",
     when=lambda config: (
         routed(config)
         # Whoever that is, the folder may be closed to it.
         and not config.last("http-to", "uid", "immediate-uid")
         and not any(is_unix(socket.value) for socket in config.sockets("uwsgi"))
     ),
-    mends=with_line("socket = %dapp.sock"),
+    fix=with_line("socket = %dapp.sock"),
 )
 
 
@@ -92,10 +92,10 @@ present(
     "post-buffering smaller than a body",
     why="a body of this many bytes or more goes through a temporary file, so nearly every body "
     "does; write post-buffering = 8192",
-    seen="core/protocol.c:707 `post_buffering`",
+    source="core/protocol.c:707 `post_buffering`",
     bad="post-buffering = 1",
     good="post-buffering = 8192",
-    near="post-buffering = 4096",
+    near_miss="post-buffering = 4096",
 )
 def bodies_to_disk(config: Case) -> Iterator[Flaw]:
     """Every body goes to the disk."""
@@ -110,10 +110,10 @@ present(
     "a worker sends each file itself, in 15 system calls, and serves nothing else meanwhile; let a "
     "proxy in front send the files, or write offload-threads = 2",
     title="static files without offload-threads",
-    seen="core/protocol.c:820 `check_static`; core/static.c:564 `offloading will be`",
+    source="core/protocol.c:820 `check_static`; core/static.c:564 `offloading will be`",
     bad="static-map = /static=/srv/static",
     good="static-expires = /srv/static/* 3600",
-    near="static-map = /static=/srv/static\noffload-threads = 2",
+    near_miss="static-map = /static=/srv/static\noffload-threads = 2",
     when=lambda config: config.number("offload-threads") == 0,
 )
 
@@ -123,10 +123,10 @@ present(
     Severity.REMARK,
     "cheaper with the default overload and step",
     why="uWSGI adds one worker at a time, after 3 seconds of overload",
-    seen="core/master_utils.c:289 `cheaper_overload`; core/init.c:121 `cheaper_overload = 3`",
+    source="core/master_utils.c:289 `cheaper_overload`; core/init.c:121 `cheaper_overload = 3`",
     bad="master = true\nprocesses = 16\ncheaper = 2",
     good="master = true\nprocesses = 16\ncheaper = 2\ncheaper-overload = 1\ncheaper-step = 4",
-    near="master = true\nprocesses = 3\ncheaper = 2",
+    near_miss="master = true\nprocesses = 3\ncheaper = 2",
 )
 def slow_to_grow(config: Case) -> Iterator[Flaw]:
     """A burst meets few workers for many seconds."""
@@ -142,7 +142,7 @@ def slow_to_grow(config: Case) -> Iterator[Flaw]:
             config.add(line, after=setting) for line in ("cheaper-overload = 1", "cheaper-step = 4")
         ]
         edits = tuple(edit for fix in lines if fix for edit in fix.edits)
-        fix = Fix(edits, safe=False, says="cheaper-overload = 1, cheaper-step = 4")
+        fix = Fix(edits, safe=False, description="cheaper-overload = 1, cheaper-step = 4")
         yield config.flaw(setting, text, fix if edits else None)
 
 
@@ -152,9 +152,9 @@ present(
     "each line goes through a pipe to the master, with 3 to 4 more system calls; write logto, so "
     "that the worker writes the line itself",
     title="a log that the master writes",
-    seen="core/logging.c:1399 `worker_log_pipe`",
+    source="core/logging.c:1399 `worker_log_pipe`",
     bad="socket = /run/app.sock\nlog-master = true",
     good="socket = /run/app.sock\nlogto = /var/log/app.log",
-    near="socket = /run/app.sock\nlog-master = true\ndisable-logging = true",
+    near_miss="socket = /run/app.sock\nlog-master = true\ndisable-logging = true",
     when=logged,
 )

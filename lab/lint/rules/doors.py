@@ -28,10 +28,10 @@ def published(config: Case, socket: Setting) -> bool:
     "http11-socket with fewer threads than connections",
     why="a connection that is kept open occupies a thread of a worker until it closes or has been "
     "idle for 4 seconds",
-    seen="proto/http.c:770 `Connection: close`; uwsgi#2038; docs/runs/keep-alive",
+    source="proto/http.c:770 `Connection: close`; uwsgi#2038; docs/runs/keep-alive",
     bad="http11-socket = 127.0.0.1:8080\nprocesses = 4",
     good="http-socket = 127.0.0.1:8080\nprocesses = 4",
-    near="http11-socket = 127.0.0.1:8080\nprocesses = 4\nthreads = 32",
+    near_miss="http11-socket = 127.0.0.1:8080\nprocesses = 4\nthreads = 32",
 )
 def starving(config: Case) -> Iterator[Flaw]:
     """The first clients get all replies, and the others none."""
@@ -52,10 +52,10 @@ def starving(config: Case) -> Iterator[Flaw]:
     why="any host can reach the port, and a few clients that send their headers slowly occupy all "
     "workers, so other requests wait (up to 4.98 s, measured); put a proxy in front that buffers, "
     "and listen on a UNIX socket or 127.0.0.1",
-    seen="docs/runs/stress.json; docs/explanation/what-faults-cost.md",
+    source="docs/runs/stress.json; docs/explanation/what-faults-cost.md",
     bad="http-socket = 0.0.0.0:80",
     good="http-socket = 127.0.0.1:8080",
-    near="http-socket = [::1]:80",
+    near_miss="http-socket = [::1]:80",
 )
 def slow_clients(config: Case) -> Iterator[Flaw]:
     """
@@ -81,10 +81,10 @@ present(
     "a reload kills the HTTP router first, so requests in flight are lost and new ones are refused "
     "until it is back; use touch-chain-reload with lazy-apps, or a proxy in front of `socket`",
     title="a reload that kills the HTTP router",
-    seen="core/master_utils.c:48 `uwsgi_destroy_processes`",
+    source="core/master_utils.c:48 `uwsgi_destroy_processes`",
     bad="http = 127.0.0.1:8080\nmaster = true\ntouch-reload = /srv/reload",
     good="http = 127.0.0.1:8080\nmaster = true\nlazy-apps = true\ntouch-chain-reload = /srv/reload",
-    near="socket = /run/app.sock\nmaster = true\ntouch-reload = /srv/reload",
+    near_miss="socket = /run/app.sock\nmaster = true\ntouch-reload = /srv/reload",
     when=routed,
 )
 
@@ -95,16 +95,16 @@ present(
     "connections sends its next request into a closed one (31% were sent again, measured); write "
     "add-header = Connection: close",
     title="http-socket without Connection: close",
-    seen="docs/runs/keep-alive; profiles/connection-close.ini",
+    source="docs/runs/keep-alive; profiles/connection-close.ini",
     bad="http-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080\nadd-header = Connection: close",
-    near="http-socket = 127.0.0.1:8080\nadd-header = connection:close",
+    near_miss="http-socket = 127.0.0.1:8080\nadd-header = connection:close",
     when=lambda config: (
         not any(
             "".join(setting.value.split()).lower().endswith(CLOSES) for setting in config.settings
         )
     ),
-    mends=with_line("add-header = Connection: close"),
+    fix=with_line("add-header = Connection: close"),
 )
 
 
@@ -113,10 +113,10 @@ present(
     Severity.DANGEROUS,
     "an accept queue shorter than the expected connections",
     why="when the queue is full, the kernel drops the handshake of a new connection",
-    seen="core/init.c:119 `listen_queue = 100`; uwsgi#1804; docs/runs/stress.json",
+    source="core/init.c:119 `listen_queue = 100`; uwsgi#1804; docs/runs/stress.json",
     bad="http-socket = 127.0.0.1:8080\nlisten = 20",
     good="http-socket = 127.0.0.1:8080\nlisten = 1024",
-    near="http-socket = 127.0.0.1:8080\nlisten = 100",
+    near_miss="http-socket = 127.0.0.1:8080\nlisten = 100",
 )
 def short_queue(config: Case) -> Iterator[Flaw]:
     """What does not fit waits for the kernel's retry timer."""
@@ -139,9 +139,9 @@ missing(
     "max-fd = 65536",
     "the HTTP router allocates 8 bytes for each descriptor that it may open, which is 8.6 GB where "
     "a container allows 2^30; write max-fd = 65536",
-    seen="plugins/corerouter/corerouter.c:666 `max_fd`; uwsgi#2299; nautobot/helm-charts#760",
+    source="plugins/corerouter/corerouter.c:666 `max_fd`; uwsgi#2299; nautobot/helm-charts#760",
     bad="http = 127.0.0.1:8080",
-    near="http = 127.0.0.1:8080\nmax-fd = 4096",
+    near_miss="http = 127.0.0.1:8080\nmax-fd = 4096",
     when=lambda config: bool(config.known.container and routed(config)),
 )
 
@@ -150,8 +150,8 @@ missing(
     "buffer-size = 32768",
     "uWSGI closes the connection without a reply if the headers are longer than 4096 bytes, for "
     "example with many cookies; write buffer-size = 32768",
-    seen="core/init.c:112 `buffer_size = 4096`; proto/uwsgi.c:24 `buffer_size`; zulip#22349",
+    source="core/init.c:112 `buffer_size = 4096`; proto/uwsgi.c:24 `buffer_size`; zulip#22349",
     bad="http-socket = 127.0.0.1:8080",
-    near="http-socket = 127.0.0.1:8080\nbuffer-size = 8192",
+    near_miss="http-socket = 127.0.0.1:8080\nbuffer-size = 8192",
     when=lambda config: bool(config.sockets()),
 )

@@ -25,10 +25,10 @@ FOREIGN = re.compile(
     Severity.ERROR,
     "a line without =",
     why="uWSGI takes the whole line for the name of an option",
-    seen="core/ini.c:48 `key[i] == '='`",
+    source="core/ini.c:48 `key[i] == '='`",
     bad="processes: 4",
     good="processes = 4",
-    near="processes = 4\nmaster",
+    near_miss="processes = 4\nmaster",
 )
 def no_equals(config: Case) -> Iterator[Flaw]:
     """A switch alone on its line is on; that is none."""
@@ -53,10 +53,10 @@ def no_equals(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a misspelt [uwsgi], or options above it",
     why="uWSGI does not read options outside of [uwsgi], and starts as if they did not exist",
-    seen="core/ini.c:138 `section[strlen(section) - 1] = 0`",
+    source="core/ini.c:138 `section[strlen(section) - 1] = 0`",
     bad="[uwsgi] ; main\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
-    near="[uwsgi]\nprocesses = 4\n[uwsgi:staging]\nprocesses = 2",
+    near_miss="[uwsgi]\nprocesses = 4\n[uwsgi:staging]\nprocesses = 2",
 )
 def section_misnamed(config: Case) -> Iterator[Flaw]:
     """Of a section the last character is cut off, and the rest is its name."""
@@ -82,10 +82,10 @@ def section_misnamed(config: Case) -> Iterator[Flaw]:
     "a byte order mark, or UTF-16",
     why="with this mark in front of it [uwsgi] is not a section, so uWSGI ignores everything in "
     "it, and it reads nothing at all of UTF-16; save the file as UTF-8 without a mark",
-    seen="core/ini.c:136 `key[0] == '['`",
+    source="core/ini.c:136 `key[0] == '['`",
     bad="\ufeff[uwsgi]\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
-    near="[uwsgi]\n; \ufeff\nprocesses = 4",
+    near_miss="[uwsgi]\n; \ufeff\nprocesses = 4",
 )
 def byte_order_mark(config: Case) -> Iterator[Flaw]:
     """Editors write it and do not show it."""
@@ -101,10 +101,10 @@ def byte_order_mark(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a condition without endif",
     why="the condition applies to everything below it, including files that are read later",
-    seen="core/config.c:441 `endif`",
+    source="core/config.c:441 `endif`",
     bad="if-env = DEBUG\nlog-5xx = true\nmaster = true",
     good="if-env = DEBUG\nlog-5xx = true\nendif =\nmaster = true",
-    near="if-env = DEBUG\nlog-5xx = true\nend-if =\nmaster = true",
+    near_miss="if-env = DEBUG\nlog-5xx = true\nend-if =\nmaster = true",
 )
 def no_end(config: Case) -> Iterator[Flaw]:
     """The end of the file does not end it."""
@@ -128,10 +128,10 @@ def no_end(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a condition inside a condition",
     why="uWSGI does not start; end the first condition before the second",
-    seen="core/uwsgi.c:4704 `recursive logic in options is not supported`",
+    source="core/uwsgi.c:4704 `recursive logic in options is not supported`",
     bad="if-env = A\nif-env = B\nmaster = true\nendif =\nendif =",
     good="if-env = A\nmaster = true\nendif =",
-    near="if-env = A\nmaster = true\nendif =\nif-env = B\nmaster = true\nendif =",
+    near_miss="if-env = A\nmaster = true\nendif =\nif-env = B\nmaster = true\nendif =",
 )
 def condition_inside(config: Case) -> Iterator[Flaw]:
     """A loop is one, too."""
@@ -148,10 +148,10 @@ def condition_inside(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a line that ends with \\",
     why="uWSGI does not continue lines, so the \\ is part of the value; write one line",
-    seen="core/ini.c:64 `ini[i] == '\\n'`",
+    source="core/ini.c:64 `ini[i] == '\\n'`",
     bad="module = app:app \\",
     good="module = app:app",
-    near="module = app:app\nroute = ^/page/\\d+\\.html$ last:",
+    near_miss="module = app:app\nroute = ^/page/\\d+\\.html$ last:",
 )
 def continued(config: Case) -> Iterator[Flaw]:
     """The next line is an option of its own."""
@@ -166,10 +166,10 @@ def continued(config: Case) -> Iterator[Flaw]:
     "a relative include",
     why="uWSGI looks for the file in the folder that it is started in, not beside this file; write "
     "%d before the name",
-    seen="core/uwsgi.c:1073 `uwsgi_expand_path`; core/utils.c:3639 `realpath`",
+    source="core/uwsgi.c:1073 `uwsgi_expand_path`; core/utils.c:3639 `realpath`",
     bad="ini = base.ini",
     good="ini = %dbase.ini",
-    near="[uwsgi]\nini = :shared\n[shared]\nprocesses = 4",
+    near_miss="[uwsgi]\nini = :shared\n[shared]\nprocesses = 4",
 )
 def relative_include(config: Case) -> Iterator[Flaw]:
     """A remark, because that may be the folder of the file."""
@@ -186,10 +186,10 @@ def relative_include(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a second [uwsgi]",
     why="uWSGI reads both sections, and of an option in both the last value counts",
-    seen="core/ini.c:147 `section_asked`; docs/reference/production-settings.md",
+    source="core/ini.c:147 `section_asked`; docs/reference/production-settings.md",
     bad="[uwsgi]\nprocesses = 4\n[uwsgi]\nprocesses = 2",
     good="[uwsgi]\nprocesses = 4",
-    near="[uwsgi]\nprocesses = 4\n[uwsgi-test]\nprocesses = 2",
+    near_miss="[uwsgi]\nprocesses = 4\n[uwsgi-test]\nprocesses = 2",
 )
 def second_section(config: Case) -> Iterator[Flaw]:
     """Its values replace those of the first."""
@@ -212,10 +212,10 @@ def second_section(config: Case) -> Iterator[Flaw]:
     "no section that uWSGI reads",
     why="uWSGI reads one section, [uwsgi] unless another is named. Without that section it ignores "
     "the file, logs so, and goes on",
-    seen="core/ini.c:164 `Can't find section`",
+    source="core/ini.c:164 `Can't find section`",
     bad="[app]\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
-    near="[app]\nprocesses = 2\n[uwsgi]\nprocesses = 4",
+    near_miss="[app]\nprocesses = 2\n[uwsgi]\nprocesses = 4",
 )
 def no_section(config: Case) -> Iterator[Flaw]:
     """
@@ -250,10 +250,10 @@ def no_section(config: Case) -> Iterator[Flaw]:
     "a file that includes itself",
     why="uWSGI includes the file again each time it reads this line, until it crashes; remove this "
     "line, or the one by which that file includes this one",
-    seen="core/uwsgi.c:4722 `uwsgi_ini_config`",
+    source="core/uwsgi.c:4722 `uwsgi_ini_config`",
     bad="ini = %duwsgi.ini",
     good="ini = %dbase.ini",
-    near="[uwsgi]\nini = %duwsgi.ini:shared\n[shared]\nprocesses = 4",
+    near_miss="[uwsgi]\nini = %duwsgi.ini:shared\n[shared]\nprocesses = 4",
 )
 def circle(config: Case) -> Iterator[Flaw]:
     """Also by way of others."""
@@ -267,10 +267,10 @@ def circle(config: Case) -> Iterator[Flaw]:
     "an include that does not exist",
     why="uWSGI exits at once if a file that it includes does not exist; create the file, or put "
     "if-exists around the line",
-    seen="core/utils.c:3640 `uwsgi_error_realpath(src)`",
+    source="core/utils.c:3640 `uwsgi_error_realpath(src)`",
     bad="ini = /etc/uwsgi/shop.ini",
     good="if-exists = /etc/uwsgi/shop.ini\nini = %(_)\nendif =",
-    near="[uwsgi]\nini = :shop\n[shop]\nprocesses = 4",
+    near_miss="[uwsgi]\nini = :shop\n[shop]\nprocesses = 4",
 )
 def include_missing(config: Case) -> Iterator[Flaw]:
     """An error on the machine that serves it alone: another one may well have the file."""

@@ -18,10 +18,10 @@ from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, r
     "no --interface",
     why="granian calls the application by RSGI, and an application for WSGI or ASGI answers 500; "
     "write --interface wsgi or --interface asgi, or --interface rsgi if you mean that",
-    seen="granian/cli.py:127 `Interfaces.RSGI`",
+    source="granian/cli.py:127 `Interfaces.RSGI`",
     bad="granian site:app",
     good="granian --interface wsgi site:app",
-    near="GRANIAN_INTERFACE=wsgi granian site:app",
+    near_miss="GRANIAN_INTERFACE=wsgi granian site:app",
 )
 def rsgi(config: Case) -> Iterator[Flaw]:
     """Neither can be called that way, and no word of the command says which it is."""
@@ -34,10 +34,10 @@ def rsgi(config: Case) -> Iterator[Flaw]:
     Severity.REMARK,
     "threads limited only by the backlog",
     why="a worker starts up to half of its share of the backlog as threads",
-    seen="granian/server/common.py:173 `self.backpressure // 2`",
+    source="granian/server/common.py:173 `self.backpressure // 2`",
     bad="granian --interface wsgi site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
-    near="granian --interface wsgi --backpressure 32 site:app",
+    near_miss="granian --interface wsgi --backpressure 32 site:app",
 )
 def many_threads(config: Case) -> Iterator[Flaw]:
     """Each may hold a database connection."""
@@ -79,10 +79,10 @@ def default_threads(config: Case) -> int:
     "one thread per worker",
     why="a worker serves one request at a time, and a request that waits holds up the others; use "
     "more threads, or leave it out",
-    seen="granian/server/common.py:171 `blocking_threads`",
+    source="granian/server/common.py:171 `blocking_threads`",
     bad="granian --interface wsgi --blocking-threads 1 site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
-    near="granian --interface wsgi --blocking-threads 10 site:app",
+    near_miss="granian --interface wsgi --blocking-threads 10 site:app",
 )
 def one_thread(config: Case) -> Iterator[Flaw]:
     """Requests wait for one another."""
@@ -96,10 +96,10 @@ def one_thread(config: Case) -> Iterator[Flaw]:
     Severity.REMARK,
     "a backlog longer than the kernel allows",
     why="the kernel shortens the queue to net.core.somaxconn without a warning",
-    seen="https://man7.org/linux/man-pages/man2/listen.2.html",
+    source="https://man7.org/linux/man-pages/man2/listen.2.html",
     bad="granian --interface wsgi --blocking-threads 32 --backlog 8192 site:app",
     good="granian --interface wsgi --blocking-threads 32 --backlog 1024 site:app",
-    near="granian --interface wsgi --blocking-threads 32 --backlog 4096 site:app",
+    near_miss="granian --interface wsgi --blocking-threads 32 --backlog 4096 site:app",
 )
 def cut(config: Case) -> Iterator[Flaw]:
     """The queue is shorter than written."""
@@ -130,10 +130,10 @@ INSTEAD = {
     Severity.ERROR,
     "an option that granian does not have",
     why="granian prints `No such option` and does not start",
-    seen="granian/cli.py:106 `click.option(*param_decls, cls=cls, **attrs)`",
+    source="granian/cli.py:106 `click.option(*param_decls, cls=cls, **attrs)`",
     bad="granian --interface wsgi --worker 4 site:app",
     good="granian --interface wsgi --workers 4 site:app",
-    near="granian --interface wsgi --workers=4 site:app",
+    near_miss="granian --interface wsgi --workers=4 site:app",
 )
 def unknown_option(config: Case) -> Iterator[Flaw]:
     """It does not start."""
@@ -154,7 +154,7 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
         fix = None
         if meant.removeprefix("--") in options() and not there:
             edit = Edit(setting.spot, long, meant)
-            fix = Fix((edit,), safe=False, says=meant)
+            fix = Fix((edit,), safe=False, description=meant)
         say = f"{meant} is already set; leave this one out" if there else f"write {meant}"
         yield config.flaw(setting.spot, f"{text}; {say if meant else 'leave it out'}", fix)
 
@@ -179,10 +179,10 @@ def _unknown_variable(config: Case, setting: Setting) -> Iterator[Flaw]:
     Severity.ERROR,
     "a value that granian refuses",
     why="granian prints `Invalid value` and does not start",
-    seen="granian/cli.py:132 `click.IntRange(1)`",
+    source="granian/cli.py:132 `click.IntRange(1)`",
     bad="granian --interface wsgi --workers auto site:app",
     good="granian --interface wsgi --workers 4 site:app",
-    near='granian --interface wsgi --workers "$WORKERS" site:app',
+    near_miss='granian --interface wsgi --workers "$WORKERS" site:app',
 )
 def refused(config: Case) -> Iterator[Flaw]:
     """It is none of those that the option takes."""
@@ -209,11 +209,11 @@ def refused(config: Case) -> Iterator[Flaw]:
     "workers that are not replaced",
     why="when one worker dies, for example by the OOM killer, granian stops the others and exits "
     "with status 1; write --respawn-failed-workers",
-    seen="granian/server/common.py:549 `if not self.respawn_failed_workers:`",
+    source="granian/server/common.py:549 `if not self.respawn_failed_workers:`",
     bad="granian --interface wsgi --blocking-threads 32 --workers 4 site:app",
     good="granian --interface wsgi --blocking-threads 32 --workers 4 --respawn-failed-workers "
     "site:app",
-    near="granian --interface wsgi --blocking-threads 32 --workers 1 site:app",
+    near_miss="granian --interface wsgi --blocking-threads 32 --workers 1 site:app",
 )
 def not_respawned(config: Case) -> Iterator[Flaw]:
     """Of one worker it is silent: whoever watches the server starts it anew in any case."""
@@ -236,10 +236,10 @@ ENOUGH = 1 << 15
     "a header buffer smaller than what proxies pass on",
     why="a request with longer headers, for example with many cookies, gets 431; leave it out, "
     "granian's default is about 417,792 bytes",
-    seen="granian/cli.py:178 `HTTP1Settings.max_buffer_size`; overhangio/tutor#1321",
+    source="granian/cli.py:178 `HTTP1Settings.max_buffer_size`; overhangio/tutor#1321",
     bad="granian --interface wsgi --blocking-threads 32 --http1-buffer-size 8192 site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
-    near="granian --interface wsgi --blocking-threads 32 --http1-buffer-size 32768 site:app",
+    near_miss="granian --interface wsgi --blocking-threads 32 --http1-buffer-size 32768 site:app",
 )
 def small_buffer(config: Case) -> Iterator[Flaw]:
     """As a translation of uWSGI's buffer-size, which is 4096 by default, it takes room away."""
@@ -255,10 +255,10 @@ def small_buffer(config: Case) -> Iterator[Flaw]:
     "reload",
     why="a changed file stops all workers at once, and a worker that dies ends the server, even "
     "with --respawn-failed-workers; leave it out in production",
-    seen="granian/server/common.py:624 `stop_event=self.main_loop_interrupt`",
+    source="granian/server/common.py:624 `stop_event=self.main_loop_interrupt`",
     bad="granian --interface wsgi --blocking-threads 32 --reload site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
-    near="granian --interface wsgi --blocking-threads 32 --no-reload site:app",
+    near_miss="granian --interface wsgi --blocking-threads 32 --no-reload site:app",
 )
 def reloads(config: Case) -> Iterator[Flaw]:
     """It is for who writes the application."""
@@ -272,4 +272,4 @@ def _with(config: Case, option: str) -> Fix:
     column = config.line(config.top).index("granian", config.top.column - 1) + 1
     edit = Edit(replace(config.top, column=column), "granian", f"granian {option}")
     name, _, value = option.removeprefix("--").partition(" ")
-    return Fix((edit,), safe=False, says=option, steps=(Put(name, value or "true"),))
+    return Fix((edit,), safe=False, description=option, steps=(Put(name, value or "true"),))

@@ -19,11 +19,11 @@ from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Severity, rule
     why="connections that wait for a worker are reset when that worker is replaced, unless the "
     "kernel moves them to another; set the sysctl net.ipv4.tcp_migrate_req = 1, also in the "
     "container",
-    seen="granian/server/common.py:567 `self.lifetime_signal or self.rss_signal`; "
+    source="granian/server/common.py:567 `self.lifetime_signal or self.rss_signal`; "
     "https://github.com/emmett-framework/granian#workers-and-threads",
     bad="granian --interface wsgi --blocking-threads 32 --workers-lifetime 3600 site:app",
     good="granian --interface wsgi --blocking-threads 32 --workers-kill-timeout 60 site:app",
-    near="granian --interface wsgi --blocking-threads 32 --workers-lifetime 3600 "
+    near_miss="granian --interface wsgi --blocking-threads 32 --workers-lifetime 3600 "
     "--uds /run/app.sock site:app",
 )
 def reset(config: Case) -> Iterator[Flaw]:
@@ -40,10 +40,10 @@ def reset(config: Case) -> Iterator[Flaw]:
     "--runtime-threads for the application's threads",
     why="a WSGI application does not run in these threads, but in as many others as the backlog "
     "allows; write --blocking-threads with the number of requests that a worker serves at once",
-    seen="granian/server/common.py:173 `self.backpressure // 2`; overhangio/tutor#1321",
+    source="granian/server/common.py:173 `self.backpressure // 2`; overhangio/tutor#1321",
     bad="granian --interface wsgi --runtime-threads 4 site:app",
     good="granian --interface wsgi --blocking-threads 4 site:app",
-    near="granian --interface wsgi --runtime-threads 4 --blocking-threads 32 site:app",
+    near_miss="granian --interface wsgi --runtime-threads 4 --blocking-threads 32 site:app",
 )
 def wrong_threads(config: Case) -> Iterator[Flaw]:
     """What is called threads elsewhere is translated so in public."""
@@ -58,7 +58,7 @@ def wrong_threads(config: Case) -> Iterator[Flaw]:
         edit = Edit(setting.spot, "--runtime-threads", "--blocking-threads")
         there = config.line(setting.spot)[setting.spot.column - 1 :].startswith(edit.old)
         steps = (Rename("runtime-threads", "blocking-threads"),)
-        fix = Fix((edit,), safe=False, says="--blocking-threads") if there else None
+        fix = Fix((edit,), safe=False, description="--blocking-threads") if there else None
         yield config.flaw(setting, text, fix, steps=steps)
 
 
@@ -68,11 +68,11 @@ def wrong_threads(config: Case) -> Iterator[Flaw]:
     "backpressure below the number of kept connections",
     why="--backpressure counts connections, including idle ones, and a worker at the limit accepts "
     "no other; write more, and limit the threads by --blocking-threads",
-    seen="granian/server/common.py:169 `backpressure or self.backlog`; "
+    source="granian/server/common.py:169 `backpressure or self.backlog`; "
     "https://github.com/emmett-framework/granian#backpressure",
     bad="granian --interface wsgi --backpressure 4 site:app",
     good="granian --interface wsgi --backpressure 256 --blocking-threads 4 site:app",
-    near="granian --interface wsgi --backpressure 4 --no-http1-keep-alive site:app",
+    near_miss="granian --interface wsgi --backpressure 4 --no-http1-keep-alive site:app",
 )
 def full_of_idle(config: Case) -> Iterator[Flaw]:
     """Clients and proxies keep connections; where granian keeps none, none is idle."""
@@ -100,11 +100,11 @@ SCRIPTS = re.compile(r"(?:/(?:usr/(?:local/)?)?|(?:.*/)?\.?venv/)s?bin/[^/]+(?<!
     "a target that is not a module",
     why="granian imports a module, or a file whose name ends with .py, which may be left out; name "
     "the module that the script imports, as in shop.wsgi:application",
-    seen="granian/_internal.py:23 `os.path.splitext(path)`; "
+    source="granian/_internal.py:23 `os.path.splitext(path)`; "
     "granian/_internal.py:64 `name or 'app'`",
     bad="granian --interface wsgi --blocking-threads 32 /usr/bin/shop-api:application",
     good="granian --interface wsgi --blocking-threads 32 shop.wsgi:application",
-    near="granian --interface wsgi --blocking-threads 32 /srv/bin/shop.py:application",
+    near_miss="granian --interface wsgi --blocking-threads 32 /srv/bin/shop.py:application",
 )
 def no_module(config: Case) -> Iterator[Flaw]:
     """A script without .py; and a remark where no name says which object of it is meant."""

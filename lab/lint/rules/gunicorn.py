@@ -124,10 +124,10 @@ def addresses(config: Case) -> list[str] | None:
     Severity.NO_EFFECT,
     "a setting that gunicorn does not have",
     why="gunicorn ignores names that are not settings, without a warning",
-    seen="gunicorn/app/base.py:140 `Ignore unknown names`; gunicorn#783",
+    source="gunicorn/app/base.py:140 `Ignore unknown names`; gunicorn#783",
     bad="worker = 4",
     good="workers = 4",
-    near="worker = 4\nworkers = worker * 2",
+    near_miss="worker = 4\nworkers = worker * 2",
 )
 def unknown_name(config: Case) -> Iterator[Flaw]:
     """It is ignored."""
@@ -153,10 +153,10 @@ def unknown_name(config: Case) -> Iterator[Flaw]:
     "keepalive with sync workers",
     why="sync workers close the connection after every reply; leave it out, or set worker_class = "
     '"gthread"',
-    seen="gunicorn/workers/sync.py:179 `resp.force_close()`; gunicorn#2330",
+    source="gunicorn/workers/sync.py:179 `resp.force_close()`; gunicorn#2330",
     bad="keepalive = 75",
     good='worker_class = "gthread"\nkeepalive = 75',
-    near="threads = 4\nkeepalive = 75",
+    near_miss="threads = 4\nkeepalive = 75",
 )
 def keepalive_with_sync(config: Case) -> Iterator[Flaw]:
     """No connection is kept."""
@@ -170,10 +170,10 @@ def keepalive_with_sync(config: Case) -> Iterator[Flaw]:
     Severity.NO_EFFECT,
     "sync workers with threads",
     why='with more than one thread gunicorn runs gthread workers instead; write "gthread"',
-    seen="gunicorn/config.py:139 `is_sync and self.threads > 1`",
+    source="gunicorn/config.py:139 `is_sync and self.threads > 1`",
     bad='worker_class = "sync"\nthreads = 4',
     good='worker_class = "gthread"\nthreads = 4',
-    near='worker_class = "sync"\nthreads = 1',
+    near_miss='worker_class = "sync"\nthreads = 1',
 )
 def not_sync(config: Case) -> Iterator[Flaw]:
     """Another class runs than is written."""
@@ -187,11 +187,11 @@ def not_sync(config: Case) -> Iterator[Flaw]:
     Severity.NO_EFFECT,
     "worker_connections with workers that ignore it",
     why="only gthread and gevent workers limit their connections by this; leave it out",
-    seen="gunicorn/workers/gthread.py:256 `worker_connections`; gunicorn/config.py:847 `gthread`; "
-    "gunicorn/workers/gasgi.py:33 `self.worker_connections`",
+    source="gunicorn/workers/gthread.py:256 `worker_connections`; "
+    "gunicorn/config.py:847 `gthread`; gunicorn/workers/gasgi.py:33 `self.worker_connections`",
     bad="worker_connections = 1000",
     good='worker_class = "gevent"\nworker_connections = 1000',
-    near="threads = 4\nworker_connections = 1000",
+    near_miss="threads = 4\nworker_connections = 1000",
 )
 def connections_of_sync(config: Case) -> Iterator[Flaw]:
     """A sync worker has one; of ASGI one counts them, and takes as many as come."""
@@ -205,10 +205,10 @@ def connections_of_sync(config: Case) -> Iterator[Flaw]:
     Severity.DANGEROUS,
     "max_requests without max_requests_jitter",
     why="workers that share the requests reach the limit at the same time",
-    seen="gunicorn/workers/base.py:60 `max_requests_jitter`; gunicorn#862",
+    source="gunicorn/workers/base.py:60 `max_requests_jitter`; gunicorn#862",
     bad="workers = 4\nmax_requests = 1000",
     good="workers = 4\nmax_requests = 1000\nmax_requests_jitter = 100",
-    near="workers = 1\nmax_requests = 1000",
+    near_miss="workers = 1\nmax_requests = 1000",
 )
 def no_jitter(config: Case) -> Iterator[Flaw]:
     """All workers end at about the same time."""
@@ -230,10 +230,10 @@ def no_jitter(config: Case) -> Iterator[Flaw]:
     "a heartbeat file on a disk",
     why="each worker touches a file in /tmp, which is on a disk in a container, and gunicorn kills "
     'the worker if the disk makes it wait longer than timeout; write worker_tmp_dir = "/dev/shm"',
-    seen="gunicorn/config.py:1294 `may block a worker`",
+    source="gunicorn/config.py:1294 `may block a worker`",
     bad="workers = 4",
     good='workers = 4\nworker_tmp_dir = "/dev/shm"',
-    near='workers = 4\nworker_tmp_dir = "/run/gunicorn"',
+    near_miss='workers = 4\nworker_tmp_dir = "/run/gunicorn"',
 )
 def heartbeat_on_disk(config: Case) -> Iterator[Flaw]:
     """In a container /tmp is a disk."""
@@ -249,10 +249,10 @@ def heartbeat_on_disk(config: Case) -> Iterator[Flaw]:
     "a timeout that does not limit requests",
     why="gunicorn kills a worker that stops reporting, and a worker with threads or an event loop "
     "keeps reporting while its requests hang; set a timeout on whatever a request waits for",
-    seen="gunicorn/workers/gthread.py:417 `notify`; gunicorn/arbiter.py:612 `last_update`",
+    source="gunicorn/workers/gthread.py:417 `notify`; gunicorn/arbiter.py:612 `last_update`",
     bad='worker_class = "gthread"\ntimeout = 30',
     good="timeout = 30",
-    near='worker_class = "gthread"\ntimeout = 0',
+    near_miss='worker_class = "gthread"\ntimeout = 0',
 )
 def timeout_of_the_loop(config: Case) -> Iterator[Flaw]:
     """A stuck request keeps its thread for good."""
@@ -267,10 +267,10 @@ def timeout_of_the_loop(config: Case) -> Iterator[Flaw]:
     "as many workers as the host has CPUs",
     why="this counts the CPUs of the host and ignores the limit of a container; write a number, or "
     "take it from the environment",
-    seen="gunicorn#2028",
+    source="gunicorn#2028",
     bad="import multiprocessing\nworkers = multiprocessing.cpu_count() * 2 + 1",
     good="workers = 4",
-    near="import multiprocessing\nworkers = min(multiprocessing.cpu_count() * 2 + 1, 8)",
+    near_miss="import multiprocessing\nworkers = min(multiprocessing.cpu_count() * 2 + 1, 8)",
 )
 def host_cpus(config: Case) -> Iterator[Flaw]:
     """A small container on a large host has 160."""
@@ -285,10 +285,10 @@ def host_cpus(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a worker class that gunicorn does not have",
     why="gunicorn has no such worker class and does not start",
-    seen="gunicorn/workers/__init__.py:6 `SUPPORTED_WORKERS`",
+    source="gunicorn/workers/__init__.py:6 `SUPPORTED_WORKERS`",
     bad='worker_class = "eventlet"',
     good='worker_class = "gevent"',
-    near='worker_class = "uvicorn.workers.UvicornWorker"',
+    near_miss='worker_class = "uvicorn.workers.UvicornWorker"',
 )
 def no_such_workers(config: Case) -> Iterator[Flaw]:
     """It does not start."""
@@ -312,10 +312,10 @@ def no_such_workers(config: Case) -> Iterator[Flaw]:
     Severity.REMARK,
     "keepalive shorter than the proxy's",
     why="a proxy may send a request at the moment when the worker closes the idle connection",
-    seen="gunicorn/config.py:947 `default = 2`; conbench#1156",
+    source="gunicorn/config.py:947 `default = 2`; conbench#1156",
     bad='worker_class = "gthread"',
     good='worker_class = "gthread"\nkeepalive = 75',
-    near='worker_class = "gthread"\nkeepalive = 60',
+    near_miss='worker_class = "gthread"\nkeepalive = 60',
 )
 def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
     """The proxy answers 502."""
@@ -344,10 +344,10 @@ def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
     "reload",
     why="workers restart when a file changes, clients see the traceback if the new code cannot be "
     "imported, and preload_app does not work with it; leave it out in production",
-    seen="gunicorn/config.py:1044 `incompatible with application preloading`",
+    source="gunicorn/config.py:1044 `incompatible with application preloading`",
     bad="reload = True",
     good="reload = False",
-    near='import os\nreload = "DEBUG" in os.environ',
+    near_miss='import os\nreload = "DEBUG" in os.environ',
 )
 def reloads(config: Case) -> Iterator[Flaw]:
     """A changed file restarts the workers."""
@@ -362,10 +362,10 @@ def reloads(config: Case) -> Iterator[Flaw]:
     "proxy headers trusted from every address",
     why="any client that reaches the port can claim that it came by https; write the proxy's "
     "address, or bind to a UNIX socket",
-    seen="gunicorn/config.py:1436 `disable checking of front-end IPs`",
+    source="gunicorn/config.py:1436 `disable checking of front-end IPs`",
     bad='forwarded_allow_ips = "*"',
     good='forwarded_allow_ips = "10.0.0.1"',
-    near='bind = "unix:/run/app.sock"\nforwarded_allow_ips = "*"',
+    near_miss='bind = "unix:/run/app.sock"\nforwarded_allow_ips = "*"',
 )
 def any_proxy(config: Case) -> Iterator[Flaw]:
     """It is no proof that the request came by the proxy."""
@@ -381,10 +381,10 @@ def any_proxy(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "an option that gunicorn does not have",
     why="gunicorn prints `unrecognized arguments` or `expected one argument` and does not start",
-    seen="gunicorn/app/base.py:158 `parser.parse_args()`",
+    source="gunicorn/app/base.py:158 `parser.parse_args()`",
     bad="gunicorn --timout 5 site:app",
     good="gunicorn --timeout 5 site:app",
-    near="gunicorn --timeou 5 site:app",
+    near_miss="gunicorn --timeou 5 site:app",
 )
 def unknown_option(config: Case) -> Iterator[Flaw]:
     """Python's argparse takes the beginning of one option for it, and nothing else."""
@@ -404,10 +404,10 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
     why="any host can reach the port, a sync worker serves one client at a time, and a few clients "
     "that send or read slowly occupy all workers; put a proxy in front that buffers, and bind to a "
     'UNIX socket or 127.0.0.1, or set worker_class = "gthread"',
-    seen="https://docs.gunicorn.org/en/stable/deploy.html",
+    source="https://docs.gunicorn.org/en/stable/deploy.html",
     bad='bind = "0.0.0.0:8080"',
     good='bind = "127.0.0.1:8080"',
-    near='bind = "0.0.0.0:8080"\nthreads = 4',
+    near_miss='bind = "0.0.0.0:8080"\nthreads = 4',
 )
 def slow_clients(config: Case) -> Iterator[Flaw]:
     """A remark in a container: others decide who reaches its port. A platform gives $PORT."""

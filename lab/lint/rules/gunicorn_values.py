@@ -112,10 +112,10 @@ def refuses(name: str, value: object) -> str | None:
     Severity.ERROR,
     "a value that gunicorn refuses",
     why="gunicorn prints `Invalid value` and does not start",
-    seen="gunicorn/app/base.py:146 `Invalid value for`; gunicorn/config.py:412 `Invalid boolean`",
+    source="gunicorn/app/base.py:146 `Invalid value for`; gunicorn/config.py:412 `Invalid boolean`",
     bad='daemon = "yes"',
     good="daemon = True",
-    near='daemon = "true"',
+    near_miss='daemon = "true"',
 )
 def refused(config: Case) -> Iterator[Flaw]:
     """Its type or its text is not one that the setting takes."""
@@ -143,12 +143,12 @@ def refused(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a limit that gunicorn replaces",
     why="gunicorn uses another limit instead, without a warning",
-    seen="gunicorn/http/message.py:513 `self.limit_request_line >= MAX_REQUEST_LINE`; "
+    source="gunicorn/http/message.py:513 `self.limit_request_line >= MAX_REQUEST_LINE`; "
     "gunicorn/http/message.py:313 `self.limit_request_fields > MAX_HEADERS`; "
     "gunicorn/http/message.py:316 `self.limit_request_field_size <= 0`",
     bad="limit_request_line = 65536",
     good="limit_request_line = 8190",
-    near="limit_request_line = 8190\nlimit_request_field_size = 65536",
+    near_miss="limit_request_line = 8190\nlimit_request_field_size = 65536",
 )
 def replaced(config: Case) -> Iterator[Flaw]:
     """It is larger than the largest, or 0 where that is not "none"; workers of ASGI read others."""
@@ -182,10 +182,10 @@ MOST: Mapping[str, tuple[int | None, int | None]] = {
     Severity.ERROR,
     "a log level that gunicorn does not have",
     why="gunicorn logs at info instead, without a warning",
-    seen="gunicorn/glogging.py:201 `LOG_LEVELS.get(cfg.loglevel.lower(), logging.INFO)`",
+    source="gunicorn/glogging.py:201 `LOG_LEVELS.get(cfg.loglevel.lower(), logging.INFO)`",
     bad='loglevel = "warn"',
     good='loglevel = "warning"',
-    near='loglevel = "WARNING"',
+    near_miss='loglevel = "WARNING"',
 )
 def unknown_level(config: Case) -> Iterator[Flaw]:
     """It logs another level than is written."""
@@ -205,10 +205,10 @@ def unknown_level(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "an address that uWSGI reads differently",
     why="gunicorn takes an address without a colon for a host, with port 8000",
-    seen="gunicorn/util.py:255 `host, port = netloc, default_port`",
+    source="gunicorn/util.py:255 `host, port = netloc, default_port`",
     bad='bind = "8080"',
     good='bind = ":8080"',
-    near='bind = "unix:8080"',
+    near_miss='bind = "unix:8080"',
 )
 def address(config: Case) -> Iterator[Flaw]:
     """It listens elsewhere, or does not start."""
@@ -236,10 +236,10 @@ def address(config: Case) -> Iterator[Flaw]:
     Severity.NO_EFFECT,
     "a setting that is set twice",
     why="gunicorn reads the settings when the file has run, so the last value counts",
-    seen="gunicorn/app/base.py:139 `for k, v in cfg.items():`",
+    source="gunicorn/app/base.py:139 `for k, v in cfg.items():`",
     bad="workers = 4\nworkers = 8",
     good="workers = 8",
-    near='import os\nworkers = 4\nif "BIG" in os.environ:\n    workers = 8',
+    near_miss='import os\nworkers = 4\nif "BIG" in os.environ:\n    workers = 8',
 )
 def set_again(config: Case) -> Iterator[Flaw]:
     """The last one counts."""

@@ -14,10 +14,11 @@ present(
     "requests that run at once in a worker share one timer, and each that ends resets it, so a "
     "stuck request may never end; write threads = 1, without gevent and async, or leave it out",
     title="harakiri with several requests at once in a worker",
-    seen="core/utils.c:55 `set_harakiri`; uwsgi#2606; uwsgi#2706; docs/explanation/non-blocking.md",
+    source="core/utils.c:55 `set_harakiri`; uwsgi#2606; uwsgi#2706; "
+    "docs/explanation/non-blocking.md",
     bad="master = true\nthreads = 2\nharakiri = 60",
     good="master = true\nthreads = 1\nharakiri = 60",
-    near="master = true\nthreads = 2\nharakiri = 0",
+    near_miss="master = true\nthreads = 2\nharakiri = 0",
     when=lambda config: config.at_once > 1,
 )
 
@@ -27,16 +28,16 @@ present(
     "the timer runs while a client sends the body, so a slow upload counts as a slow handler; "
     "write post-buffering = 8192",
     title="harakiri without post-buffering",
-    seen="core/init.c:442 `harakiri without post buffering`",
+    source="core/init.c:442 `harakiri without post buffering`",
     bad="http-socket = :8080\nmaster = true\nharakiri = 60",
     good="http-socket = :8080\nmaster = true\nharakiri = 60\npost-buffering = 8192",
-    near="http-socket = 127.0.0.1:8080\nmaster = true\nharakiri = 60",
+    near_miss="http-socket = 127.0.0.1:8080\nmaster = true\nharakiri = 60",
     when=lambda config: (
         not config.on("post-buffering")
         # A proxy before any other door sends the body when it has all of it.
         and any(is_open(socket.value) for socket in config.sockets("http", "http11", "router"))
     ),
-    mends=with_line("post-buffering = 8192"),
+    fix=with_line("post-buffering = 8192"),
 )
 
 
@@ -46,10 +47,10 @@ present(
     "harakiri above worker-reload-mercy",
     why="a reload kills a worker after worker-reload-mercy, 60 seconds by default, even if "
     "harakiri allows its request more",
-    seen="core/init.c:125 `worker_reload_mercy = 60`; core/master.c:141 `no_mercy_at`",
+    source="core/init.c:125 `worker_reload_mercy = 60`; core/master.c:141 `no_mercy_at`",
     bad="master = true\nharakiri = 120",
     good="master = true\nharakiri = 120\nworker-reload-mercy = 120",
-    near="master = true\nharakiri = 60",
+    near_miss="master = true\nharakiri = 60",
 )
 def no_mercy(config: Case) -> Iterator[Flaw]:
     """A reload kills what harakiri allows."""
@@ -65,10 +66,10 @@ def no_mercy(config: Case) -> Iterator[Flaw]:
     Severity.DANGEROUS,
     "harakiri above http-timeout",
     why="the router gives up after http-timeout, 60 seconds by default, and the worker goes on",
-    seen="plugins/corerouter/corerouter.c:681 `socket_timeout = 60`",
+    source="plugins/corerouter/corerouter.c:681 `socket_timeout = 60`",
     bad="http = 127.0.0.1:8080\nmaster = true\nharakiri = 300",
     good="http = 127.0.0.1:8080\nmaster = true\nharakiri = 300\nhttp-timeout = 300",
-    near="http-socket = 127.0.0.1:8080\nmaster = true\nharakiri = 300",
+    near_miss="http-socket = 127.0.0.1:8080\nmaster = true\nharakiri = 300",
 )
 def router_gives_up(config: Case) -> Iterator[Flaw]:
     """The client is gone and the worker is busy."""
@@ -99,10 +100,10 @@ present(
     "the queue of a UNIX socket reads as 0, which is below any threshold, so harakiri never ends a "
     "request; leave it out",
     title="harakiri-queue-threshold with UNIX sockets",
-    seen="core/master_checks.c:203 `harakiri_queue_threshold`",
+    source="core/master_checks.c:203 `harakiri_queue_threshold`",
     bad="socket = /run/app.sock\nmaster = true\nharakiri = 60\nharakiri-queue-threshold = 10",
     good="socket = /run/app.sock\nmaster = true\nharakiri = 60",
-    near=(
+    near_miss=(
         "socket = /run/app.sock\n"
         "socket = 127.0.0.1:3031\n"
         "master = true\n"
@@ -110,5 +111,5 @@ present(
         "harakiri-queue-threshold = 10"
     ),
     when=_unix_only,
-    mends=without,
+    fix=without,
 )

@@ -30,10 +30,10 @@ LOADING = frozenset({"hook-pre-app", "hook-post-app", "exec-pre-app", "exec-post
     why="workers, or instances that start together, change the same tables at once, and some of "
     "them fail or migrate twice; run the migration once before they start, as a step of the "
     "deployment",
-    seen="core/uwsgi.c:3824 `hook_pre_app`; core/uwsgi.c:3605 `hook_accepting`",
+    source="core/uwsgi.c:3824 `hook_pre_app`; core/uwsgi.c:3605 `hook_accepting`",
     bad="processes = 4\nlazy-apps = true\nhook-pre-app = exec:python manage.py migrate --noinput",
     good="processes = 4\nlazy-apps = true\nhook-pre-app = exec:python manage.py migrate --check",
-    near="processes = 4\nlazy-apps = true\n"
+    near_miss="processes = 4\nlazy-apps = true\n"
     "hook-asap = exec:flock /run/shop/migrate python manage.py migrate --noinput",
 )
 def migrates(config: Case) -> Iterator[Flaw]:

@@ -30,9 +30,9 @@ missing(
     "need-app = true",
     "if the application cannot be imported, uWSGI starts anyway and answers 500; write need-app = "
     "true, so that uWSGI exits instead",
-    seen="core/uwsgi.c:3883 `need_app`; docs/reference/production-settings.md",
+    source="core/uwsgi.c:3883 `need_app`; docs/reference/production-settings.md",
     bad="http-socket = 127.0.0.1:8080\nmodule = site:app",
-    near="http-socket = 127.0.0.1:8080\nmodule = site:app\nneed-app",
+    near_miss="http-socket = 127.0.0.1:8080\nmodule = site:app\nneed-app",
     when=serves_python,
 )
 
@@ -43,10 +43,10 @@ missing(
     "SIGTERM reloads instead of stopping",
     why="SIGTERM only reloads uWSGI, so Docker, Kubernetes and systemd wait for their timeout and "
     f"then kill it, and requests are lost; write {HOOK}",
-    seen="core/master.c:346 `die_on_term`; uwsgi#515; searxng#3429; linkding#368",
+    source="core/master.c:346 `die_on_term`; uwsgi#515; searxng#3429; linkding#368",
     bad="socket = /run/app.sock\nmaster = true",
     good=f"socket = /run/app.sock\nmaster = true\n{HOOK}",
-    near="socket = /run/app.sock\nmaster = true\nexit-on-reload = true",
+    near_miss="socket = /run/app.sock\nmaster = true\nexit-on-reload = true",
 )
 def sigterm_reloads(config: Case) -> Iterator[Flaw]:
     """A container's stop waits for its limit and then kills."""
@@ -65,17 +65,17 @@ present(
     "die-on-term",
     f"SIGTERM ends the workers in the middle of their requests; write {HOOK}",
     title="SIGTERM that ends requests",
-    seen="core/master.c:346 `die_on_term`; docs/reference/production-settings.md",
+    source="core/master.c:346 `die_on_term`; docs/reference/production-settings.md",
     bad="master = true\ndie-on-term = true",
     good=f"master = true\n{HOOK}",
-    near=f"master = true\ndie-on-term = true\n{HOOK}",
+    near_miss=f"master = true\ndie-on-term = true\n{HOOK}",
     # The Emperor dies by it in any case, and has no workers: core/emperor.c:1683.
     when=lambda config: (
         config.master
         and not hooked(config)
         and (bool(config.sockets()) or not config.last("emperor"))
     ),
-    mends=with_line(HOOK),
+    fix=with_line(HOOK),
 )
 
 
@@ -84,10 +84,10 @@ present(
     Severity.REMARK,
     "no strict",
     why="no strict: uWSGI ignores a mistyped option without a warning; write strict = true",
-    seen="core/config.c:382 `uwsgi.strict`; docs/reference/production-settings.md",
+    source="core/config.c:382 `uwsgi.strict`; docs/reference/production-settings.md",
     bad="http-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080\nstrict = true",
-    near="http-socket = 127.0.0.1:8080\nstrict",
+    near_miss="http-socket = 127.0.0.1:8080\nstrict",
 )
 def lax(config: Case) -> Iterator[Flaw]:
     """A mistyped option is ignored; one in a command is not."""
@@ -104,11 +104,11 @@ present(
     "lazy is not lazy-apps: a reload is obeyed by the workers and not by the master, and each "
     "signal means something else; write lazy-apps = true",
     title="lazy instead of lazy-apps",
-    seen="core/uwsgi.c:1383 `lazy`; core/uwsgi.c:3884 `lazy`",
+    source="core/uwsgi.c:1383 `lazy`; core/uwsgi.c:3884 `lazy`",
     bad="lazy = true",
     good="lazy-apps = true",
-    near="module = shop.lazy:app\nlazy-apps = true",
-    mends=renamed("lazy-apps"),
+    near_miss="module = shop.lazy:app\nlazy-apps = true",
+    fix=renamed("lazy-apps"),
 )
 
 present(
@@ -116,11 +116,11 @@ present(
     "py-autoreload",
     "a thread of each worker checks all files of all modules, and a change in one reloads the "
     "service; leave it out in production",
-    seen="plugins/python/python_plugin.c:451 `uwsgi_python_autoreloader_thread`",
+    source="plugins/python/python_plugin.c:451 `uwsgi_python_autoreloader_thread`",
     bad="py-autoreload = 1",
     good="py-autoreload = 0",
-    near="if-env = DEBUG\npy-autoreload = 1\nendif =",
-    mends=without,
+    near_miss="if-env = DEBUG\npy-autoreload = 1\nendif =",
+    fix=without,
 )
 
 present(
@@ -129,9 +129,9 @@ present(
     "a reload or a stop drops the requests in flight, because uWSGI has no graceful end in this "
     "mode; use threads or gevent, which finish them",
     title="asyncio or async",
-    seen="core/uwsgi.c:1241 `async mode`; docs/explanation/non-blocking.md",
+    source="core/uwsgi.c:1241 `async mode`; docs/explanation/non-blocking.md",
     bad="asyncio = 100",
     good="threads = 32",
-    near="import = asyncio\ngevent = 100",
+    near_miss="import = asyncio\ngevent = 100",
     when=lambda config: max(config.number("asyncio"), config.number("async")) > 1,
 )

@@ -16,7 +16,7 @@ from lab.lint.rules.rule import Case, Flaw, Severity, rule
     Severity.NO_EFFECT,
     "a suppression without a finding",
     why="the comment would hide the next problem of its kind",
-    seen="lab/lint/suppress.py",
+    source="lab/lint/suppress.py",
     bad="""
 ; lab: ignore[UW205] the workers shall end
 master = true
@@ -25,14 +25,15 @@ master = true
 ; lab: ignore[UW205] the workers shall end
 no-orphans = true
 """,
-    near="# lab: ignore[uw204] a supervisor's template sets it\ndie-on-term = true",
+    near_miss="# lab: ignore[uw204] a supervisor's template sets it\ndie-on-term = true",
 )
 def unused_suppression(config: Case) -> Iterator[Flaw]:
     """Nothing is found where it stands."""
     for suppression in config.unused:
         line = config.line(suppression.spot)
         alone = f"[{suppression.code}]" in line.upper()
-        fix = Fix((Edit(suppression.spot, line, None),), safe=False, says=f"without {line.strip()}")
+        edit = Edit(suppression.spot, line, None)
+        fix = Fix((edit,), safe=False, description=f"without {line.strip()}")
         text = f"{suppression.code} finds nothing here: remove the comment"
         yield config.flaw(suppression.spot, text, fix if alone else None)
 
@@ -43,10 +44,10 @@ def unused_suppression(config: Case) -> Iterator[Flaw]:
     "a configuration that lab cannot read completely",
     why="lab does not run the commands or fetch the addresses that uWSGI reads from, so rules that "
     "need the result are silent",
-    seen="core/utils.c (uwsgi_open_and_read)",
+    source="core/utils.c (uwsgi_open_and_read)",
     bad="ini = exec://./configure",
     good="module = app:app",
-    near="[uwsgi]\nini = :shared\n[shared]\nmodule = app:app",
+    near_miss="[uwsgi]\nini = :shared\n[shared]\nmodule = app:app",
 )
 def guesses(config: Case) -> Iterator[Flaw]:
     """Something of it cannot be read as uWSGI would."""

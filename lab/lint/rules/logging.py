@@ -24,12 +24,12 @@ present(
     "this is about the log lines of requests, and disable-logging drops all of them; leave it out, "
     "or add log-5xx = true",
     title="a format for request lines that are not logged",
-    seen="core/logging.c:593 `logging_options.enabled`",
+    source="core/logging.c:593 `logging_options.enabled`",
     bad="disable-logging = true\nlog-format = %(method) %(uri)",
     good="disable-logging = true\nlog-format = %(method) %(uri)\nlog-5xx = true",
-    near="disable-logging = true\nlog-format = %(method) %(uri)\nlog-slow = 1000",
+    near_miss="disable-logging = true\nlog-format = %(method) %(uri)\nlog-slow = 1000",
     when=_silent,
-    mends=without,
+    fix=without,
 )
 
 present(
@@ -37,10 +37,10 @@ present(
     "log-maxsize log-backupname touch-logrotate touch-logreopen",
     "this is about the file of logto or daemonize, and neither is set; add logto = FILE",
     title="log rotation without a log file",
-    seen="core/logging.c:556 `uwsgi.logfile`; core/logging.c:563 `uwsgi.logfile`",
+    source="core/logging.c:556 `uwsgi.logfile`; core/logging.c:563 `uwsgi.logfile`",
     bad="log-maxsize = 20971520",
     good="log-maxsize = 20971520\nlogto = /var/log/app.log",
-    near="log-maxsize = 20971520\ndaemonize = /var/log/app.log",
+    near_miss="log-maxsize = 20971520\ndaemonize = /var/log/app.log",
     when=lambda config: not config.all("logto", "logto2", "daemonize", "daemonize2"),
-    mends=at_top("logto = /var/log/uwsgi.log"),
+    fix=at_top("logto = /var/log/uwsgi.log"),
 )

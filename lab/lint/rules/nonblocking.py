@@ -10,10 +10,10 @@ present(
     "uWSGI exits when it loads the application, because the loop needs at least 2 concurrent "
     "requests; write a larger number",
     title="gevent or asyncio below 2",
-    seen="plugins/asyncio/asyncio.c:315 `async < 2`; plugins/gevent/gevent.c:410 `async < 2`",
+    source="plugins/asyncio/asyncio.c:315 `async < 2`; plugins/gevent/gevent.c:410 `async < 2`",
     bad="asyncio = 1",
     good="asyncio = 100\ngreenlet = true",
-    near="asyncio = 2\ngreenlet = true",
+    near_miss="asyncio = 2\ngreenlet = true",
     when=lambda config: max(map(config.number, ("gevent", "asyncio"))) < 2,
 )
 
@@ -25,10 +25,10 @@ present(
     "'call stack is not deep enough'; import a module that makes a loop after each fork "
     "(uwsgidecorators)",
     title="asyncio with Python 3.12 or later",
-    seen="plugins/asyncio/asyncio.c:340 `get_event_loop`; docs/explanation/non-blocking.md",
+    source="plugins/asyncio/asyncio.c:340 `get_event_loop`; docs/explanation/non-blocking.md",
     bad="asyncio = 100\ngreenlet = true",
     good="asyncio = 100\ngreenlet = true\nimport = event_loop",
-    near="asyncio = 100\ngreenlet = true\nshared-import = event_loop",
+    near_miss="asyncio = 100\ngreenlet = true\nshared-import = event_loop",
     when=lambda config: (
         config.known.python is not None
         and config.known.python >= (3, 12)
@@ -43,15 +43,15 @@ present(
     "uWSGI allocates room for as many requests as there are threads, and the loop writes beyond "
     "it, so workers die by segmentation faults; leave it out",
     title="threads with an event loop",
-    seen="core/init.c:437 `uwsgi.threads`; core/init.c:432 `uwsgi.async`; "
+    source="core/init.c:437 `uwsgi.threads`; core/init.c:432 `uwsgi.async`; "
     "docs/explanation/non-blocking.md",
     bad="gevent = 100\nthreads = 2",
     good="gevent = 100",
-    near="gevent = 100\nthreads = 1",
+    near_miss="gevent = 100\nthreads = 1",
     when=lambda config: (
         config.number("threads") > 1 and max(map(config.number, ("gevent", "asyncio", "async"))) > 1
     ),
-    mends=without,
+    fix=without,
 )
 
 
@@ -62,12 +62,12 @@ present(
     "that wait 50 ms each instead of 1,150 (measured once, not stored); add "
     "gevent-early-monkey-patch = true",
     title="gevent without monkey patching",
-    seen="plugins/gevent/gevent.c:429 `ugevent.monkey`",
+    source="plugins/gevent/gevent.c:429 `ugevent.monkey`",
     bad="gevent = 100",
     good="gevent = 100\ngevent-early-monkey-patch = true",
-    near="gevent = 100\ngevent-monkey-patch = true",
+    near_miss="gevent = 100\ngevent-monkey-patch = true",
     when=lambda config: (
         not config.on("gevent-monkey-patch") and not config.on("gevent-early-monkey-patch")
     ),
-    mends=with_line("gevent-early-monkey-patch = true"),
+    fix=with_line("gevent-early-monkey-patch = true"),
 )

@@ -19,10 +19,10 @@ NAMED = re.compile(r"python-?(\d)\.?(\d{1,2})(?!\d)")
     "a virtual environment of another Python",
     why="uWSGI runs the Python that it was built with, which does not look for the packages of "
     "another version",
-    seen="plugins/python/python_plugin.c:237 `pyvenv.cfg`",
+    source="plugins/python/python_plugin.c:237 `pyvenv.cfg`",
     bad="home = %dvenv",
     good="home = %dother",
-    near="home = %dvenv-3.12",
+    near_miss="home = %dvenv-3.12",
 )
 def other_python(config: Case) -> Iterator[Flaw]:
     """What is in lib/python3.12 is not looked for by Python 3.11."""
@@ -43,10 +43,10 @@ def other_python(config: Case) -> Iterator[Flaw]:
     "py-call-osafterfork with Python 3.13 or later",
     why="each worker aborts as soon as it is forked (Fatal Python error in a Mutex_Unlock), so "
     "nothing is served",
-    seen="plugins/python/python_plugin.c:430 `PyOS_AfterFork_Child()`; uwsgi#2692; uwsgi#2710",
+    source="plugins/python/python_plugin.c:430 `PyOS_AfterFork_Child()`; uwsgi#2692; uwsgi#2710",
     bad="py-call-osafterfork = true",
     good="py-call-uwsgi-fork-hooks = true",
-    near="py-call-osafterfork = true\npy-call-uwsgi-fork-hooks = true",
+    near_miss="py-call-osafterfork = true\npy-call-uwsgi-fork-hooks = true",
 )
 def aborts(config: Case) -> Iterator[Flaw]:
     """With py-call-uwsgi-fork-hooks it is not obeyed. Of an unknown Python it says nothing."""

@@ -53,10 +53,10 @@ FORMATS = frozenset({"log-date", "logdate"})
     Severity.ERROR,
     "an unknown option",
     why="uWSGI ignores the line without a warning, unless strict is set",
-    seen="core/config.c:383 `unknown config directive`; docker-mailman#428",
+    source="core/config.c:383 `unknown config directive`; docker-mailman#428",
     bad="procesess = 4",
     good="processes = 4",
-    near="procesess = 4\nprocesses = %(procesess)",
+    near_miss="procesess = 4\nprocesses = %(procesess)",
 )
 def unknown_option(config: Case) -> Iterator[Flaw]:
     """One that is only there to be named in others, as %(base), is none, but for strict."""
@@ -89,10 +89,10 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
     "a comment after a value",
     why="uWSGI knows comments only on lines of their own, so this one is part of the value. After "
     "a number or a word for yes that does no harm, and --fix moves the comment",
-    seen="core/ini.c:141 `this is a comment`; uwsgi#2573",
+    source="core/ini.c:141 `this is a comment`; uwsgi#2573",
     bad="socket = :8001 # app",
     good="# app\nsocket = :8001",
-    near="socket = /run/app#1.sock",
+    near_miss="socket = /run/app#1.sock",
 )
 def comment_behind(config: Case) -> Iterator[Flaw]:
     """Behind a number, or a word for yes, it does no harm."""
@@ -120,10 +120,10 @@ def comment_behind(config: Case) -> Iterator[Flaw]:
     "a non-numeric value for a numeric option",
     why='uWSGI takes the digits at the beginning, and 0 where there are none: "30s" is 30, "4k" is '
     "4",
-    seen="core/uwsgi.c:4031 `atoi`; docs/reference/production-settings.md",
+    source="core/uwsgi.c:4031 `atoi`; docs/reference/production-settings.md",
     bad="post-buffering = true",
     good="post-buffering = 8192",
-    near="set-placeholder = body=8192\npost-buffering = %(body)",
+    near_miss="set-placeholder = body=8192\npost-buffering = %(body)",
 )
 def no_number(config: Case) -> Iterator[Flaw]:
     """What is read as it was meant, as "off" for 0, is none."""
@@ -147,10 +147,10 @@ def no_number(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a word for no that means yes",
     why="only false, off, no and 0 mean no, so the option is on; write false",
-    seen='core/uwsgi.c:3948 `strcasecmp("false", value)`',
+    source='core/uwsgi.c:3948 `strcasecmp("false", value)`',
     bad="master = none",
     good="master = false",
-    near="master = OFF",
+    near_miss="master = OFF",
 )
 def yes_by_mistake(config: Case) -> Iterator[Flaw]:
     """Switched on."""
@@ -167,10 +167,10 @@ def yes_by_mistake(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "quotes around a value",
     why="the quotes are part of the value; leave them out",
-    seen="core/ini.c:151 `ini_rstrip(val)`; uwsgi#1089; django#6970",
+    source="core/ini.c:151 `ini_rstrip(val)`; uwsgi#1089; django#6970",
     bad='module = "app:app"',
     good="module = app:app",
-    near='module = app:app\nexec-asap = "/srv/my app/prepare"',
+    near_miss='module = app:app\nexec-asap = "/srv/my app/prepare"',
 )
 def quotes(config: Case) -> Iterator[Flaw]:
     """Also around the value of an environment variable."""
@@ -191,10 +191,10 @@ def quotes(config: Case) -> Iterator[Flaw]:
     "a single %",
     why="uWSGI replaces % and the next character by a variable of its own, which is empty if "
     "unknown, and a % at the end of a line joins the next line to this one",
-    seen='core/utils.c:1832 `magic_table`; core/utils.c:1857 `magic_table[i] = ""`; uwsgi#1683',
+    source='core/utils.c:1832 `magic_table`; core/utils.c:1857 `magic_table[i] = ""`; uwsgi#1683',
     bad="log-date = %Y-%m-%d",
     good="log-date = %%Y-%%m-%%d",
-    near="log-date = %%d.%%m.\nlogto = /var/log/%n.log",
+    near_miss="log-date = %%d.%%m.\nlogto = /var/log/%n.log",
 )
 def single_percent(config: Case) -> Iterator[Flaw]:
     """At the end of a comment it makes a comment of the next line."""
@@ -226,10 +226,10 @@ def single_percent(config: Case) -> Iterator[Flaw]:
     "a name that does not exist",
     why="uWSGI leaves an unknown name in the value, and counts it as 0 in a sum. So it does with "
     "every name in an option that it obeys before it replaces names",
-    seen='core/config.c:797 `ov = ""`; core/uwsgi.c:2262 `uwsgi_apply_config_pass`; uwsgi#2777',
+    source='core/config.c:797 `ov = ""`; core/uwsgi.c:2262 `uwsgi_apply_config_pass`; uwsgi#2777',
     bad="module = app:app\nchdir = %(bsae)/app\nset-ph = base=/srv",
     good="module = app:app\nchdir = %(base)/app\nset-ph = base=/srv",
-    near="module = app:app\nchdir = %(base)/app\nbase = /srv",
+    near_miss="module = app:app\nchdir = %(base)/app\nbase = /srv",
 )
 def unresolved(config: Case) -> Iterator[Flaw]:
     """A variable of the environment, or what a fragment names, may be there: a remark."""
@@ -269,10 +269,10 @@ def unresolved(config: Case) -> Iterator[Flaw]:
     "env with spaces, or without =",
     why="uWSGI passes the text to putenv(3) unchanged, so the name ends with a space, or the "
     "variable is removed",
-    seen="core/uwsgi.c:4399 `putenv(value)`",
+    source="core/uwsgi.c:4399 `putenv(value)`",
     bad="env = DEBUG = 1",
     good="env = DEBUG=1",
-    near="env = FLAGS=-O2 -D X = 1",
+    near_miss="env = FLAGS=-O2 -D X = 1",
 )
 def env_with_blanks(config: Case) -> Iterator[Flaw]:
     """Blanks around the first = are part of name and value."""
@@ -293,10 +293,10 @@ def env_with_blanks(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "an option that is set twice",
     why="of an option with one value the last line counts, and of a placeholder the first",
-    seen="core/uwsgi.c:4128 `*ptr = (char *) value`; core/config.c:697 `exported_opts[i]->value`",
+    source="core/uwsgi.c:4128 `*ptr = (char *) value`; core/config.c:697 `exported_opts[i]->value`",
     bad="harakiri = 30\nharakiri = 60",
     good="harakiri = 60",
-    near="harakiri = 30\nif-env = SLOW\nharakiri = 60\nendif =",
+    near_miss="harakiri = 30\nif-env = SLOW\nharakiri = 60\nendif =",
 )
 def twice(config: Case) -> Iterator[Flaw]:
     """In one file and outside conditions: an include is there to be overridden."""

@@ -16,12 +16,12 @@ present(
     "only the master looks at a worker's age, and there is none; add master = true, or leave it "
     "out",
     title="max-worker-lifetime without a master",
-    seen="core/master_checks.c:254 `max_worker_lifetime`; docs/runs/lifetime",
+    source="core/master_checks.c:254 `max_worker_lifetime`; docs/runs/lifetime",
     bad="max-worker-lifetime = 3600",
     good="max-worker-lifetime = 3600\nmaster = true",
-    near="max-worker-lifetime = 3600\nstats = 127.0.0.1:1717",
+    near_miss="max-worker-lifetime = 3600\nstats = 127.0.0.1:1717",
     when=lambda config: not config.master,
-    mends=with_line("master = true"),
+    fix=with_line("master = true"),
 )
 
 
@@ -30,10 +30,10 @@ present(
     Severity.NO_EFFECT,
     "a delta without the option that it spreads",
     why="the delta is added to an age or a number of requests that is not set",
-    seen="core/master_checks.c:256 `lifetime_delta`; core/utils.c:1192 `max_requests_delta`",
+    source="core/master_checks.c:256 `lifetime_delta`; core/utils.c:1192 `max_requests_delta`",
     bad="master = true\nmax-worker-lifetime-delta = 60",
     good="master = true\nmax-worker-lifetime-delta = 60\nmax-worker-lifetime = 3600",
-    near=(
+    near_miss=(
         "master = true\n"
         "max-worker-lifetime-delta = 60\n"
         "set-placeholder = age=3600\n"
@@ -55,12 +55,12 @@ present(
     "this is for the Emperor and for daemons, and there are none; for workers write "
     "worker-reload-mercy, which is 60 seconds by default",
     title="reload-mercy without daemons",
-    seen="core/master_utils.c:20 `worker_reload_mercy`; core/init.c:125 `worker_reload_mercy`",
+    source="core/master_utils.c:20 `worker_reload_mercy`; core/init.c:125 `worker_reload_mercy`",
     bad="master = true\nreload-mercy = 8",
     good="master = true\nworker-reload-mercy = 8",
-    near="master = true\nreload-mercy = 8\nattach-daemon = redis-server",
+    near_miss="master = true\nreload-mercy = 8\nattach-daemon = redis-server",
     when=lambda config: not config.starting(*OTHERS),
-    mends=renamed("worker-reload-mercy"),
+    fix=renamed("worker-reload-mercy"),
 )
 
 present(
@@ -69,12 +69,12 @@ present(
     "new workers are copies of the application that the master has loaded, so the old code goes "
     "on; add lazy-apps = true",
     title="a chained reload without lazy-apps",
-    seen="core/uwsgi.c:3125 `lazy_apps`; core/uwsgi.c:3471 `lazy_apps`",
+    source="core/uwsgi.c:3125 `lazy_apps`; core/uwsgi.c:3471 `lazy_apps`",
     bad="master = true\ntouch-chain-reload = /srv/app/reload",
     good="master = true\ntouch-chain-reload = /srv/app/reload\nlazy-apps = true",
-    near="master = true\ntouch-chain-reload = /srv/app/reload\nlazy = true",
+    near_miss="master = true\ntouch-chain-reload = /srv/app/reload\nlazy = true",
     when=lambda config: not (config.on("lazy-apps") or config.on("lazy")),
-    mends=at_top("lazy-apps = true"),
+    fix=at_top("lazy-apps = true"),
 )
 
 
@@ -83,10 +83,10 @@ present(
     Severity.NO_EFFECT,
     "a worker limit that the event loop ignores",
     why="the worker learns that its time is over, and the event loop goes on",
-    seen="core/master_checks.c:259 `SIGWINCH`; core/uwsgi.c:1241 `gracefully reload in async`",
+    source="core/master_checks.c:259 `SIGWINCH`; core/uwsgi.c:1241 `gracefully reload in async`",
     bad="master = true\ngevent = 100\nmax-worker-lifetime = 3600",
     good="master = true\nmax-worker-lifetime = 3600",
-    near="master = true\ngevent = 100\nmax-requests = 5000",
+    near_miss="master = true\ngevent = 100\nmax-requests = 5000",
 )
 def not_replaced(config: Case) -> Iterator[Flaw]:
     """With gevent they are replaced after a number of requests, with asyncio not even then."""

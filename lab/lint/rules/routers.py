@@ -21,10 +21,10 @@ def routed(config: Case) -> bool:
     Severity.NO_EFFECT,
     "an http-keepalive that is not a number",
     why='uWSGI reads a number here, and takes "true" for 0, which is off',
-    seen="plugins/http/http.c:37 `uwsgi_opt_set_int`; uwsgi-docs#445; docs/runs/keep-alive",
+    source="plugins/http/http.c:37 `uwsgi_opt_set_int`; uwsgi-docs#445; docs/runs/keep-alive",
     bad="http = :8080\nhttp-keepalive = true",
     good="http = :8080\nhttp-keepalive = 1",
-    near="http = :8080\nhttp-keepalive = off",
+    near_miss="http = :8080\nhttp-keepalive = off",
 )
 def keepalive_no_number(config: Case) -> Iterator[Flaw]:
     """It stays off."""
@@ -42,10 +42,10 @@ def keepalive_no_number(config: Case) -> Iterator[Flaw]:
     Severity.NO_EFFECT,
     "an option of the HTTP router without a router",
     why="only the HTTP router reads the option",
-    seen="plugins/http/http.c:37 `http-keepalive`",
+    source="plugins/http/http.c:37 `http-keepalive`",
     bad="http-socket = :8080\nhttp-keepalive = 1",
     good="http = :8080\nhttp-keepalive = 1",
-    near="https = :8443,app.crt,app.key\nhttp-keepalive = 1",
+    near_miss="https = :8443,app.crt,app.key\nhttp-keepalive = 1",
 )
 def router_option_alone(config: Case) -> Iterator[Flaw]:
     """Where no address is named, the command line may make one."""
@@ -67,16 +67,16 @@ present(
     "SCRIPT_NAME is empty for an HTTP request, so the first application answers every path (tried "
     "with 2.0.31); add manage-script-name = true",
     title="mount without manage-script-name",
-    seen="proto/http.c:263 `manage_script_name`",
+    source="proto/http.c:263 `manage_script_name`",
     bad="http-socket = :8080\nmodule = a:app\nmount = /b=b:app",
     good="http-socket = :8080\nmodule = a:app\nmount = /b=b:app\nmanage-script-name = true",
-    near="http-socket = :8080\nmodule = a:app\nmount = /=b:app",
+    near_miss="http-socket = :8080\nmodule = a:app\nmount = /=b:app",
     when=lambda config: (
         bool(config.sockets("http", "http11", "router"))
         and not config.on("manage-script-name")
         and any(not setting.value.startswith("/=") for setting in config.all("mount"))
     ),
-    mends=at_top("manage-script-name = true"),
+    fix=at_top("manage-script-name = true"),
 )
 
 present(
@@ -85,10 +85,10 @@ present(
     "the router reads this only where it keeps the connection; add http-keepalive = 1, or leave it "
     "out",
     title="http-auto-chunked without http-keepalive",
-    seen="plugins/http/keepalive.c:159 `can_keepalive`",
+    source="plugins/http/keepalive.c:159 `can_keepalive`",
     bad="http = :8080\nhttp-auto-chunked = true",
     good="http = :8080\nhttp-auto-chunked = true\nhttp-keepalive = 1",
-    near="https = :8443,shop.crt,shop.key\nhttp-auto-chunked = true\nhttp-keepalive = 75",
+    near_miss="https = :8443,shop.crt,shop.key\nhttp-auto-chunked = true\nhttp-keepalive = 75",
     when=lambda config: routed(config) and not config.last("http-keepalive"),
-    mends=without,
+    fix=without,
 )

@@ -1,8 +1,8 @@
 """
-What a rule is.
+The rules of the linter: `Rule`, and the decorator `rule` that registers one.
 
-A rule is a function that yields what it finds in a `Case`. Its code is for ever: suppressions in
-the files of others name it.
+A rule is a function that yields the flaws of a `Case`. Never change or reuse its code: suppressions
+in users' files name it.
 """
 
 from __future__ import annotations
@@ -24,56 +24,58 @@ __all__ = [
     "rule",
 ]  # fmt: skip
 
-MOST = 1000
-"""Findings of one rule in one configuration: nobody reads more."""
+MAX_FLAWS = 1000
+"""Flaws that one rule reports in one configuration: nobody reads more."""
 
-LAST = "; further findings of this rule are not listed"
-"""Ends the message of the last of so many."""
+TRUNCATED = "; further findings of this rule are not listed"
+"""Ends the message of the last flaw when a rule reports `MAX_FLAWS`."""
 
-Looks = Callable[[Case], Iterator[Flaw]]
+Check = Callable[[Case], Iterator[Flaw]]
 
 
 class Rule(NamedTuple):
-    """What is looked for, and what a page says of it."""
+    """A check with its documentation."""
 
     code: str
-    """Letters of the server and three digits, the first of which is the class."""
+    """Two letters for the server and three digits; the first digit is the group of the rule."""
 
     severity: Severity
     title: str
-    """What it finds, in a few words."""
+    """What the rule finds, in a few words."""
 
     why: str
-    seen: str
-    """Where that was seen: file:line of uWSGI's source, a stored run, an issue."""
+    """Why that is wrong; replaces `WHY` in the messages."""
+
+    source: str
+    """The evidence: file:line of uWSGI's source, a stored run, or an issue."""
 
     bad: str
-    """Whole lines of a configuration that it finds something in, and nothing else counts."""
+    """Whole lines of a configuration in which this rule, and no other, finds a flaw."""
 
     good: str
-    """The same without it."""
+    """The bad example, corrected."""
 
-    near: str
-    """Whole lines that look as bad, by an option of the bad example, and are not."""
+    near_miss: str
+    """Whole lines that are correct, but have an option of the bad example."""
 
-    looks: Looks
+    check: Check
     server: str = "uWSGI"
-    """Name of the server that it is for; "" for any."""
+    """Name of the server whose configurations are checked; "" for any."""
 
     def flaws(self, config: Config) -> Iterator[Flaw]:
-        """Yield what it finds, nothing for another server."""
+        """Yield the flaws of a configuration; none if it is for another server."""
         if self.server not in ("", config.server):
             return
-        for number, flaw in enumerate(self.looks(Case.of(config)), start=1):
+        for number, flaw in enumerate(self.check(Case.of(config)), start=1):
             remark = flaw.severity is Severity.REMARK
             whole = replace(flaw, message=flaw.message.replace(WHY, self.why))
             yield replace(
                 flaw,
                 code=self.code,
                 severity=Severity.REMARK if remark else self.severity,
-                message=spelled(config, whole) + LAST * (number == MOST),
+                message=spelled(config, whole) + TRUNCATED * (number == MAX_FLAWS),
             )
-            if number == MOST:
+            if number == MAX_FLAWS:
                 return
 
 
@@ -81,7 +83,7 @@ RULES: dict[str, Rule] = {}
 """Code -> rule; importing `lab.lint.rules` fills it."""
 
 SERVERS = {server.code: server.name for server in servers.every() if server.code}
-"""How a code begins -> the server that it is for."""
+"""First two letters of a code -> name of the server."""
 
 
 def rule(
@@ -90,19 +92,27 @@ def rule(
     title: str,
     *,
     why: str,
-    seen: str,
+    source: str,
     bad: str,
     good: str,
-    near: str,
-) -> Callable[[Looks], Looks]:
-    """Make a rule of a function; what the arguments are stands at `Rule`."""
+    near_miss: str,
+) -> Callable[[Check], Check]:
+    """Register the decorated function as a rule; see `Rule` for the arguments."""
 
-    def add(looks: Looks) -> Looks:
-        assert code not in RULES, f"{code} is there twice"
-        server = "" if code[2] == "9" else SERVERS[code[:2]]
-        texts = {"bad": bad, "good": good, "near": near}
-        texts = {name: text.strip("\n") for name, text in texts.items()}
-        RULES[code] = Rule(code, severity, title, why, seen, **texts, looks=looks, server=server)
-        return looks
+    def register(check: Check) -> Check:
+        assert code not in RULES, f"two rules have the code {code}"
+        examples = {"bad": bad, "good": good, "near_miss": near_miss}
+        examples = {name: text.strip("\n") for name, text in examples.items()}
+        RULES[code] = Rule(
+            code,
+            severity,
+            title,
+            why,
+            source,
+            **examples,
+            check=check,
+            server="" if code[2] == "9" else SERVERS[code[:2]],
+        )
+        return check
 
-    return add
+    return register

@@ -25,10 +25,10 @@ TEMPORARY = "/tmp"  # noqa: S108 - what is looked for, and not used
     "a uwsgi, FastCGI or SCGI socket open to every host",
     why="any host can reach it, and whoever speaks this protocol can make uWSGI run any file; "
     "listen on a UNIX socket, 127.0.0.1 or the proxy's network",
-    seen="core/protocol.c:294 `UWSGI_FILE`; uwsgi#2336",
+    source="core/protocol.c:294 `UWSGI_FILE`; uwsgi#2336",
     bad="socket = 0.0.0.0:3031",
     good="socket = 127.0.0.1:3031",
-    near="socket = [::1]:3031",
+    near_miss="socket = [::1]:3031",
 )
 def code_execution(config: Case) -> Iterator[Flaw]:
     """Whoever reaches it runs what they like."""
@@ -43,10 +43,10 @@ def code_execution(config: Case) -> Iterator[Flaw]:
     "a stats server open to every host",
     why="any host can read the headers of the requests in flight there, including cookies; listen "
     "on a UNIX socket or 127.0.0.1",
-    seen="core/master_utils.c:1241 `vars`; uwsgi#1317",
+    source="core/master_utils.c:1241 `vars`; uwsgi#1317",
     bad="stats = :1717",
     good="stats = 127.0.0.1:1717",
-    near="stats = /run/app/1717.sock",
+    near_miss="stats = /run/app/1717.sock",
 )
 def public_stats(config: Case) -> Iterator[Flaw]:
     """They show cookies."""
@@ -59,9 +59,9 @@ missing(
     "UW403",
     "uid = www-data",
     "uWSGI runs as root, and so does whoever breaks in through the application; write uid and gid",
-    seen="core/utils.c:914 `running uWSGI as root`",
+    source="core/utils.c:914 `running uWSGI as root`",
     bad="socket = /run/app.sock",
-    near="socket = /run/app.sock\nimmediate-uid = www-data",
+    near_miss="socket = /run/app.sock\nimmediate-uid = www-data",
     when=lambda config: (
         bool(config.known.root and config.sockets()) and not config.last("immediate-uid")
     ),
@@ -74,10 +74,10 @@ missing(
     "a socket that every local user can write to",
     why="every user of the machine can send requests past the proxy, and run code by uWSGI's "
     "protocol; write 660, with the proxy in the socket's group",
-    seen="core/socket.c:242 `chmod_socket`",
+    source="core/socket.c:242 `chmod_socket`",
     bad="socket = /run/app.sock\nchmod-socket = 666",
     good="socket = /run/app.sock\nchmod-socket = 660",
-    near="socket = 127.0.0.1:3031\nchmod-socket = 666",
+    near_miss="socket = 127.0.0.1:3031\nchmod-socket = 666",
 )
 def open_to_users(config: Case) -> Iterator[Flaw]:
     """It skips the proxy, and in uWSGI's protocol it runs code."""
@@ -94,10 +94,10 @@ def open_to_users(config: Case) -> Iterator[Flaw]:
     why="every user of the machine can take this name first, and whatever cleans up /tmp may "
     "delete it; use a folder that only the service can write to, such as /run/app (in systemd "
     "RuntimeDirectory=app creates it)",
-    seen="https://www.freedesktop.org/software/systemd/man/latest/tmpfiles.d.html",
+    source="https://www.freedesktop.org/software/systemd/man/latest/tmpfiles.d.html",
     bad="socket = /tmp/app.sock",
     good="socket = /run/app/app.sock",
-    near="socket = /tmp/app/app.sock",
+    near_miss="socket = /tmp/app/app.sock",
 )
 def in_tmp(config: Case) -> Iterator[Flaw]:
     """It may be gone, or another's."""
@@ -114,10 +114,10 @@ def in_tmp(config: Case) -> Iterator[Flaw]:
     "static files from the application's folder",
     why="the folder contains the application, so anybody can read its source and settings; name a "
     "folder that contains nothing else",
-    seen="core/protocol.c:820 `check_static`",
+    source="core/protocol.c:820 `check_static`",
     bad="chdir = /srv/app\ncheck-static = /srv/app",
     good="chdir = /srv/app\ncheck-static = /srv/app/public",
-    near="chdir = /srv/app\ncheck-static = /srv/app-static",
+    near_miss="chdir = /srv/app\ncheck-static = /srv/app-static",
 )
 def serves_itself(config: Case) -> Iterator[Flaw]:
     """Settings and passwords can be read."""
@@ -136,11 +136,12 @@ present(
     "http11-socket",
     "a chunked body that arrives after its headers is taken for the next request, so a client can "
     "hide a request from the proxy; use http-socket",
-    seen="profiles/http11-socket.ini; docs/reference/malformed.md",
+    source="profiles/http11-socket.ini; docs/reference/malformed.md",
     bad="http11-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080",
-    near="http-socket = 127.0.0.1:8080\nif-env = A_LOAD\nhttp11-socket = 127.0.0.1:81\nendif =",
-    mends=renamed("http-socket"),
+    near_miss="http-socket = 127.0.0.1:8080\n"
+    "if-env = A_LOAD\nhttp11-socket = 127.0.0.1:81\nendif =",
+    fix=renamed("http-socket"),
 )
 
 
@@ -150,10 +151,10 @@ present(
     "the PROXY protocol open to every host",
     why="whoever reaches the port can claim to come from any address, and the application, its "
     "limits and its logs believe it; listen where only the load balancer can reach the port",
-    seen='proto/http.c:85 `memcmp(ptr, "PROXY ", 6)`',
+    source='proto/http.c:85 `memcmp(ptr, "PROXY ", 6)`',
     bad="http = :8080\nhttp-enable-proxy-protocol = true",
     good="http = 127.0.0.1:8080\nhttp-enable-proxy-protocol = true",
-    near="http = 10.0.0.7:8080\nhttp-enable-proxy-protocol = true",
+    near_miss="http = 10.0.0.7:8080\nhttp-enable-proxy-protocol = true",
 )
 def claimed_address(config: Case) -> Iterator[Flaw]:
     """A line that any client may send before its request says where it comes from."""
@@ -177,10 +178,10 @@ def claimed_address(config: Case) -> Iterator[Flaw]:
     "daemonize without umask",
     why="unless an Emperor starts it, uWSGI sets the umask to 0 in the background, so every user "
     "of the machine can write to the pidfile and to what the application makes; write umask = 022",
-    seen="core/utils.c:162 `umask(0)`",
+    source="core/utils.c:162 `umask(0)`",
     bad="daemonize = /var/log/uwsgi.log",
     good="daemonize = /var/log/uwsgi.log\numask = 027",
-    near="umask = 0007\ndaemonize = /var/log/uwsgi.log",
+    near_miss="umask = 0007\ndaemonize = /var/log/uwsgi.log",
 )
 def writable_by_all(config: Case) -> Iterator[Flaw]:
     """A umask that is written stays as it is; the log's own mode is another."""
@@ -195,10 +196,10 @@ def writable_by_all(config: Case) -> Iterator[Flaw]:
     "X-Forwarded-Proto from every client",
     why="one byte in X-Forwarded-Proto that is not UTF-8 crashes the worker in uWSGI's Python "
     "plugin, in every release since 2.0.8, before the application sees the request",
-    seen="plugins/python/wsgi_subhandler.c:227 `wsgi.url_scheme`; docs/reference/malformed.md",
+    source="plugins/python/wsgi_subhandler.c:227 `wsgi.url_scheme`; docs/reference/malformed.md",
     bad="http-socket = :8080\nmodule = site:app",
     good=f"http-socket = :8080\nmodule = site:app\n{SCHEME}",
-    near="http-socket = :8080\nstatic-map = /=/srv/site",
+    near_miss="http-socket = :8080\nstatic-map = /=/srv/site",
 )
 def scheme(config: Case) -> Iterator[Flaw]:
     """

@@ -35,10 +35,10 @@ def addresses(config: Case) -> list[tuple[str, Setting]]:
     "an address that is used twice",
     why="uWSGI does not start if the address is in use, and of two UNIX sockets the second takes "
     "the clients of the first",
-    seen="core/socket.c:769 `bind`",
+    source="core/socket.c:769 `bind`",
     bad="http = :8080\nstats = :8080",
     good="http = :8080\nstats = 127.0.0.1:9191",
-    near="http = 127.0.0.1:8080\nstats = 127.0.0.2:8080",
+    near_miss="http = 127.0.0.1:8080\nstats = 127.0.0.2:8080",
 )
 def address_twice(config: Case) -> Iterator[Flaw]:
     """It ends with "Address already in use"."""
@@ -61,10 +61,10 @@ def address_twice(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "no socket",
     why='uWSGI exits: "The -s/--socket option is missing and stdin is not a socket"',
-    seen="core/uwsgi.c:2947 `socket option is missing`",
+    source="core/uwsgi.c:2947 `socket option is missing`",
     bad="module = app:app\nif-env = PORT\nhttp-socket = :%(_)\nendif =",
     good="module = app:app\nhttp-socket = :8080",
-    near="module = app:app\nspooler = /var/spool/app",
+    near_miss="module = app:app\nspooler = /var/spool/app",
 )
 def no_socket(config: Case) -> Iterator[Flaw]:
     """A remark, because the command line may name one."""
@@ -82,10 +82,10 @@ def no_socket(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a chmod-socket that is not three octal digits",
     why="uWSGI accepts nothing else and exits",
-    seen="core/uwsgi.c:4609 `strlen(value) != 3`",
+    source="core/uwsgi.c:4609 `strlen(value) != 3`",
     bad="socket = /run/app.sock\nchmod-socket = 0666",
     good="socket = /run/app.sock\nchmod-socket = 666",
-    near="socket = /run/app.sock\nchmod-socket = 1",
+    near_miss="socket = /run/app.sock\nchmod-socket = 1",
 )
 def no_mode(config: Case) -> Iterator[Flaw]:
     """Not even a leading 0."""
@@ -109,10 +109,10 @@ OTHERS = ("py-tracebacker", "pty-socket", "tuntap-router", "zerg-pool", "zergpoo
     Severity.NO_EFFECT,
     "chmod-socket or chown-socket without a UNIX socket",
     why="this is about UNIX sockets, and all addresses are TCP; leave it out",
-    seen="core/socket.c:242 `chmod_socket`",
+    source="core/socket.c:242 `chmod_socket`",
     bad="socket = 127.0.0.1:3031\nchmod-socket = 660",
     good="socket = /run/app.sock\nchmod-socket = 660",
-    near="socket = 127.0.0.1:3031\nstats = /run/stats.sock\nchmod-socket = 660",
+    near_miss="socket = 127.0.0.1:3031\nstats = /run/stats.sock\nchmod-socket = 660",
 )
 def mode_of_no_socket(config: Case) -> Iterator[Flaw]:
     """With `uid`, uWSGI binds as root because of chown-socket: core/uwsgi.c:2619."""
@@ -135,10 +135,10 @@ present(
     "buffer-size",
     "uWSGI stores the size in 16 bits and uses 65535 instead, without a warning; write 65535",
     title="buffer-size above 65535",
-    seen="core/uwsgi.c:4108 `65535`; uwsgi#1573",
+    source="core/uwsgi.c:4108 `65535`; uwsgi#1573",
     bad="buffer-size = 131072",
     good="buffer-size = 65535",
-    near="buffer-size = 32768\npost-buffering = 131072",
+    near_miss="buffer-size = 32768\npost-buffering = 131072",
     when=lambda config: config.number("buffer-size") > 65535,
-    mends=lambda config, setting: config.change(setting, "65535", safe=True),
+    fix=lambda config, setting: config.change(setting, "65535", safe=True),
 )

@@ -11,10 +11,10 @@ present(
     "UW206",
     "enable-threads",
     "threads are always enabled since uWSGI 2.0.27; keep it where an older uWSGI may run",
-    seen="core/init.c:435 `has_threads = 1`; core/uwsgi.c:200 `true by default`",
+    source="core/init.c:435 `has_threads = 1`; core/uwsgi.c:200 `true by default`",
     bad="enable-threads = true",
     good="threads = 2",
-    near="enable-threads = false",
+    near_miss="enable-threads = false",
     when=lambda config: config.known.version >= (2, 0, 27),
 )
 
@@ -24,10 +24,10 @@ present(
     Severity.NO_EFFECT,
     "thunder-lock that no worker takes",
     why="the lock keeps processes from waiting for connections at the same time",
-    seen="uwsgi.h:43 `is_et`",
+    source="uwsgi.h:43 `is_et`",
     bad="thunder-lock = true",
     good="master = true\nprocesses = 4\nthunder-lock = true",
-    near="thunder-lock = true\nmaster = true\nworkers = 4",
+    near_miss="thunder-lock = true\nmaster = true\nworkers = 4",
 )
 def thunder_lock_alone(config: Case) -> Iterator[Flaw]:
     """There is one process, or its kind of socket takes no lock."""
@@ -50,10 +50,10 @@ present(
     "the workers share one socket anyway, and this only lets another server use the same port; "
     "leave it out, unless there is one",
     title="reuse-port without map-socket",
-    seen="core/socket.c:699 `reuse_port`",
+    source="core/socket.c:699 `reuse_port`",
     bad="processes = 4\nsocket = :3031\nreuse-port = true",
     good="processes = 2\nsocket = :3031\nsocket = :3031\nreuse-port = true\nmap-socket = 0:1",
-    near="processes = 4\nsocket = :3031\nif-env = TWO_AT_A_TIME\nreuse-port = true\nendif =",
+    near_miss="processes = 4\nsocket = :3031\nif-env = TWO_AT_A_TIME\nreuse-port = true\nendif =",
     when=lambda config: not config.all("map-socket"),
-    mends=without,
+    fix=without,
 )

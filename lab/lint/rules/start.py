@@ -29,10 +29,10 @@ def names_application(config: Case) -> bool:
     Severity.ERROR,
     "listen above net.core.somaxconn",
     why="uWSGI does not start with a longer queue than the kernel allows",
-    seen="core/socket.c:120 `somaxconn`",
+    source="core/socket.c:120 `somaxconn`",
     bad="listen = 8192",
     good="listen = 128",
-    near="listen = 4096",
+    near_miss="listen = 4096",
 )
 def queue_too_long(config: Case) -> Iterator[Flaw]:
     """It ends while it opens its sockets."""
@@ -52,10 +52,10 @@ present(
     "uWSGI does not start, because this is not above min-worker-lifetime, which is 10 by default; "
     "write more",
     title="max-worker-lifetime that is not above min-worker-lifetime",
-    seen="core/init.c:476 `min_worker_lifetime`",
+    source="core/init.c:476 `min_worker_lifetime`",
     bad="master = true\nmax-worker-lifetime = 10",
     good="master = true\nmax-worker-lifetime = 10\nmin-worker-lifetime = 5",
-    near="master = true\nmax-worker-lifetime = 0",
+    near_miss="master = true\nmax-worker-lifetime = 0",
     when=lambda config: (
         0 < config.number("max-worker-lifetime") <= config.number("min-worker-lifetime", 10)
     ),
@@ -67,10 +67,10 @@ present(
     Severity.ERROR,
     "an option that this build does not have",
     why="a uWSGI built without PCRE does not have route, nor the other options that need it",
-    seen="core/uwsgi.c:807 `route`; docs/reference/production-settings.md",
+    source="core/uwsgi.c:807 `route`; docs/reference/production-settings.md",
     bad="route = ^/x log:x",
     good="static-map = /x=/srv/x",
-    near="static-map = /x=/srv/x\nif-env = WITH_PCRE\nroute = ^/x log:x\nendif =",
+    near_miss="static-map = /x=/srv/x\nif-env = WITH_PCRE\nroute = ^/x log:x\nendif =",
 )
 def not_in_build(config: Case) -> Iterator[Flaw]:
     """What plugins bring is not looked for: they may be loaded."""
@@ -92,10 +92,10 @@ def not_in_build(config: Case) -> Iterator[Flaw]:
     "a plugin that is part of the build",
     why="uWSGI looks for a file of that name anyway: without it, plugins goes on and need-plugins "
     "ends uWSGI",
-    seen="core/uwsgi.c:4438 `need-`; uwsgi#1992; docker-ckan#6",
+    source="core/uwsgi.c:4438 `need-`; uwsgi#1992; docker-ckan#6",
     bad="need-plugins = python3",
     good="need-plugins = /usr/lib/uwsgi/plugins/python3_plugin.so",
-    near="need-plugins = router_redirect",
+    near_miss="need-plugins = router_redirect",
 )
 def plugin_inside(config: Case) -> Iterator[Flaw]:
     """As python in pip's build. Whether another plugin's file is there is not looked at."""
@@ -120,10 +120,10 @@ def plugin_inside(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a path that does not exist",
     why="uWSGI exits if chdir fails, and Python aborts without its home",
-    seen="core/uwsgi.c:2636 `chdir`; plugins/python/python_plugin.c:232 `up.home`",
+    source="core/uwsgi.c:2636 `chdir`; plugins/python/python_plugin.c:232 `up.home`",
     bad="home = %dvnev",
     good="home = %d.",
-    near="if-exists = %dvnev\nhome = %dvnev\nendif =",
+    near_miss="if-exists = %dvnev\nhome = %dvnev\nendif =",
 )
 def no_such_path(config: Case) -> Iterator[Flaw]:
     """Only on the machine that serves it."""
@@ -140,10 +140,11 @@ def no_such_path(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "nothing to serve",
     why='uWSGI starts in "full dynamic mode", and every reply is 500',
-    seen="core/uwsgi.c:3889 `full dynamic mode`",
+    source="core/uwsgi.c:3889 `full dynamic mode`",
     bad="http-socket = :8080",
     good="http-socket = :8080\nmodule = app:app",
-    near="http-socket = :8080\nroute = .* redirect-permanent:https://${HTTP_HOST}${REQUEST_URI}",
+    near_miss="http-socket = :8080\n"
+    "route = .* redirect-permanent:https://${HTTP_HOST}${REQUEST_URI}",
 )
 def no_application(config: Case) -> Iterator[Flaw]:
     """A remark, because the command line may name one."""
@@ -164,10 +165,10 @@ present(
     "uWSGI is not started by root, and only root can switch to another user, so uWSGI exits; leave "
     "it out, or start it as root",
     title="uid or gid without root",
-    seen="core/utils.c:1003 `setuid`; core/utils.c:999 `setgid`",
+    source="core/utils.c:1003 `setuid`; core/utils.c:999 `setgid`",
     bad="uid = www-data",
     good="vacuum = true",
-    near="vacuum = true\nif-env = STARTED_BY_ROOT\nuid = www-data\nendif =",
+    near_miss="vacuum = true\nif-env = STARTED_BY_ROOT\nuid = www-data\nendif =",
     when=lambda config: config.known.root is False,
 )
 
@@ -178,10 +179,10 @@ present(
     "a user or a group that does not exist",
     why="uWSGI exits if the name does not exist; create the user, or write a number. With --uwsgi, "
     "lab lint looks the name up on this machine",
-    seen="core/utils.c:774 `user %s not found`; core/utils.c:2627 `unable to find group %s`",
+    source="core/utils.c:774 `user %s not found`; core/utils.c:2627 `unable to find group %s`",
     bad="uid = shop-of-nobody",
     good="uid = nobody",
-    near="uid = 10001",
+    near_miss="uid = 10001",
 )
 def nobody_of_that_name(config: Case) -> Iterator[Flaw]:
     """A number needs no user. A container and a jail have users of their own."""
@@ -210,12 +211,12 @@ present(
     "without a master this has no effect, because SIGTERM ends uWSGI anyway; add master = true, or "
     "leave it out",
     title="die-on-term without a master",
-    seen="core/master.c:346 `die_on_term`",
+    source="core/master.c:346 `die_on_term`",
     bad="die-on-term = true",
     good="die-on-term = true\nmaster = true",
-    near="die-on-term = true\nmaster",
+    near_miss="die-on-term = true\nmaster",
     when=lambda config: not config.master,
-    mends=without,
+    fix=without,
 )
 
 present(
@@ -223,12 +224,12 @@ present(
     "no-orphans",
     "without a master workers outlive their first process anyway; add master = true",
     title="no-orphans without a master",
-    seen="core/uwsgi.c:3344 `no_orphans`",
+    source="core/uwsgi.c:3344 `no_orphans`",
     bad="no-orphans = true",
     good="no-orphans = true\nmaster = true",
-    near="no-orphans = true\nstats = 127.0.0.1:1717",
+    near_miss="no-orphans = true\nstats = 127.0.0.1:1717",
     when=lambda config: not config.master,
-    mends=without,
+    fix=without,
 )
 
 

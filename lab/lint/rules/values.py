@@ -24,10 +24,10 @@ WORDS = frozenset({"true", "yes", "on", "1", "false", "no", "off", "0"})
     "yes or no where uWSGI reads a path",
     why="uWSGI creates a file of that name in the folder that it is started in, and no does not "
     "switch the option off; write a path, or leave it out",
-    seen="core/uwsgi.c:173 `uwsgi_opt_set_str`; core/uwsgi.c:607 `stats`",
+    source="core/uwsgi.c:173 `uwsgi_opt_set_str`; core/uwsgi.c:607 `stats`",
     bad="daemonize = true",
     good="daemonize = /var/log/uwsgi.log",
-    near="set-placeholder = log=/var/log/true.log\ndaemonize = %(log)",
+    near_miss="set-placeholder = log=/var/log/true.log\ndaemonize = %(log)",
 )
 def switch_of_no_switch(config: Case) -> Iterator[Flaw]:
     """It works, and the log is in a file called true."""
@@ -51,10 +51,10 @@ PREFIXED = re.compile(r"(unix):(?://)?(/.*)|(tcp|https?)://([\w.*-]*:\d+)/?")
     "an address that uWSGI reads differently",
     why="an address without a colon is the name of a UNIX socket, including all that follows it, "
     "and an address with a colon is a host and a port",
-    seen="core/socket.c:536 `strchr(socket_name, ':')`; core/socket.c:1732 `bind_to_unix`",
+    source="core/socket.c:536 `strchr(socket_name, ':')`; core/socket.c:1732 `bind_to_unix`",
     bad="http-socket = 8080",
     good="http-socket = :8080",
-    near="shared-socket = 127.0.0.1:8080\nhttp-socket = =0",
+    near_miss="shared-socket = 127.0.0.1:8080\nhttp-socket = =0",
 )
 def other_address(config: Case) -> Iterator[Flaw]:
     """A port without its colon, nginx's semicolon, and the prefix that others want."""

@@ -19,12 +19,12 @@ present(
     "without a master a worker that dies is not replaced, and workers outlive the first process "
     "and keep its port; write master = true",
     title="processes without a master",
-    seen="docs/runs/stress.json; docs/explanation/what-faults-cost.md",
+    source="docs/runs/stress.json; docs/explanation/what-faults-cost.md",
     bad="processes = 4",
     good="processes = 4\nmaster = true",
-    near="processes = 4\nmaster",
+    near_miss="processes = 4\nmaster",
     when=lambda config: orphaned(config) and config.processes > 1,
-    mends=with_line("master = true"),
+    fix=with_line("master = true"),
 )
 
 present(
@@ -32,12 +32,12 @@ present(
     "max-requests reload-on-as reload-on-rss reload-on-exception harakiri",
     "this ends a worker, and without a master no other is started; write master = true",
     title="a limit that ends workers, without a master",
-    seen="docs/runs/stress.json",
+    source="docs/runs/stress.json",
     bad="max-requests = 5000",
     good="max-requests = 5000\nmaster = true",
-    near="max-requests = 5000\ntouch-reload = /run/shop/reload",
+    near_miss="max-requests = 5000\ntouch-reload = /run/shop/reload",
     when=orphaned,
-    mends=with_line("master = true"),
+    fix=with_line("master = true"),
 )
 
 
@@ -46,12 +46,12 @@ present(
     Severity.DANGEROUS,
     "workers that are all replaced at once",
     why="workers start in the same second, so they reach an age, or a number of requests, together",
-    seen="core/master.c:905 `sleep(1)`; uwsgi#2020; docs/runs/lifetime; docs/runs/stress.json",
+    source="core/master.c:905 `sleep(1)`; uwsgi#2020; docs/runs/lifetime; docs/runs/stress.json",
     bad="master = true\nprocesses = 4\nmax-worker-lifetime = 3600",
     good=(
         "master = true\nprocesses = 4\nmax-worker-lifetime = 3600\nmax-worker-lifetime-delta = 60"
     ),
-    near="master = true\nprocesses = 1\nmax-worker-lifetime = 3600",
+    near_miss="master = true\nprocesses = 1\nmax-worker-lifetime = 3600",
 )
 def no_delta(config: Case) -> Iterator[Flaw]:
     """Nobody answers until the master has started others. Counts may be far apart: a remark."""
@@ -79,10 +79,10 @@ def no_delta(config: Case) -> Iterator[Flaw]:
     "as many workers as the host has CPUs",
     why="%k counts the CPUs of the host and ignores the limit of a container, so a container with "
     "half a CPU on a host of 64 gets 64; write a number, or take it from the environment",
-    seen="core/uwsgi.c:2135 `_SC_NPROCESSORS_ONLN`; searxng#2096",
+    source="core/uwsgi.c:2135 `_SC_NPROCESSORS_ONLN`; searxng#2096",
     bad="processes = %k",
     good="processes = 4",
-    near="processes = $(WEB_CONCURRENCY)",
+    near_miss="processes = $(WEB_CONCURRENCY)",
 )
 def host_cpus(config: Case) -> Iterator[Flaw]:
     """Half a CPU on a host of 64 has 64 workers."""
@@ -96,10 +96,10 @@ def host_cpus(config: Case) -> Iterator[Flaw]:
     Severity.REMARK,
     "more concurrent requests than database connections",
     why="each request in flight may hold a connection",
-    seen="https://www.postgresql.org/docs/current/runtime-config-connection.html",
+    source="https://www.postgresql.org/docs/current/runtime-config-connection.html",
     bad="processes = 8\nthreads = 16",
     good="processes = 8\nthreads = 4",
-    near="processes = 8\nthreads = 12",
+    near_miss="processes = 8\nthreads = 12",
 )
 def database(config: Case) -> Iterator[Flaw]:
     """The database refuses what is beyond."""
@@ -119,10 +119,10 @@ def database(config: Case) -> Iterator[Flaw]:
     "evil-reload-on-as or evil-reload-on-rss",
     why="the master kills the worker in the middle of a request, which is lost; write the option "
     "without evil-, which waits for the request",
-    seen="core/master_checks.c:245 `evil_reload_on_rss`",
+    source="core/master_checks.c:245 `evil_reload_on_rss`",
     bad="evil-reload-on-rss = 900",
     good="master = true\nreload-on-rss = 900",
-    near="master = true\nreload-on-rss = 600\nevil-reload-on-rss = 1200",
+    near_miss="master = true\nreload-on-rss = 600\nevil-reload-on-rss = 1200",
 )
 def killed(config: Case) -> Iterator[Flaw]:
     """Above a limit that waits it is for a request that takes all memory by itself."""
@@ -138,9 +138,9 @@ present(
     "cpu-affinity",
     "workers are bound to CPUs by number, from 0 on, so they share those of every other service "
     "that does this, and get some that a cpuset may not allow; leave it out",
-    seen="core/utils.c:3657 `uwsgi.mywid - 1`",
+    source="core/utils.c:3657 `uwsgi.mywid - 1`",
     bad="processes = 4\ncpu-affinity = 1",
     good="processes = 4",
-    near="processes = 4\nif-env = ALONE_ON_THE_HOST\ncpu-affinity = 1\nendif =",
-    mends=without,
+    near_miss="processes = 4\nif-env = ALONE_ON_THE_HOST\ncpu-affinity = 1\nendif =",
+    fix=without,
 )
