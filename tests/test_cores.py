@@ -6,7 +6,7 @@ import os
 import pytest
 
 from lab.bench.trials import cores
-from lab.bench.trials.cores import arrange, share_cores
+from lab.bench.trials.cores import parse_cores, assign_cores
 from lab.errors import UsageError
 from tests.kit.lab_process import SMALL, compare, trials
 
@@ -33,7 +33,7 @@ def _four(monkeypatch):
 )
 def test_the_side_that_is_not_named_gets_the_rest(server, generator, found):
     """Both named may have CPUs in common."""
-    assert arrange(server, generator, pin=True) == found
+    assert parse_cores(server, generator, pin=True) == found
 
 
 @pytest.mark.usefixtures("_four")
@@ -51,7 +51,7 @@ def test_the_side_that_is_not_named_gets_the_rest(server, generator, found):
 def test_what_cannot_be_meant_is_refused_in_a_line(server, generator, pin, problem):
     """With what to write instead."""
     with pytest.raises(UsageError) as caught:
-        arrange(server, generator, pin=pin)
+        parse_cores(server, generator, pin=pin)
     assert str(caught.value).startswith(problem)
     assert "\n" not in str(caught.value)
 
@@ -60,7 +60,7 @@ def test_servers_count_the_cores_that_they_were_given(monkeypatch):
     """Those of the load are not theirs; two workers at the least."""
     for named, processes in ((((0, 1, 2), (5,)), "3"), (((0,), (1,)), "2")):
         monkeypatch.delenv("PROCESSES", raising=False)
-        assert share_cores(named) == named
+        assert assign_cores(named) == named
         assert os.environ["PROCESSES"] == processes
 
 

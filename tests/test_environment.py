@@ -15,7 +15,7 @@ import pytest
 from lab.analysis.comparable import differences
 from lab.bench.machine.programs import output_of, parse_plugins
 from lab.bench.probes.machine import divide, parse_boot, parse_cpu_list
-from lab.bench.store.environment import digest, read_environment, split_cores, usual_generators
+from lab.bench.store.environment import digest, read_environment, split_cores, default_generators
 
 PLUGINS = """\
 
@@ -150,14 +150,14 @@ def test_how_many_generators_are_usual(monkeypatch, cores, connections, expected
     monkeypatch.setattr(
         "lab.bench.store.environment.read_siblings", lambda cpus: [{c} for c in cpus]
     )
-    assert usual_generators(cores, connections) == expected
+    assert default_generators(cores, connections) == expected
 
 
 def test_a_core_of_two_threads_has_one_generator(monkeypatch):
     """Its twin would slow it down."""
     twins = [{4, 6}, {5, 7}, {4, 6}, {5, 7}]
     monkeypatch.setattr("lab.bench.store.environment.read_siblings", lambda _: twins)
-    assert usual_generators(((0, 2, 1, 3), (4, 6, 5, 7)), 64) == 2
+    assert default_generators(((0, 2, 1, 3), (4, 6, 5, 7)), 64) == 2
 
 
 @pytest.mark.parametrize(("text", "cpus"), [("0", {0}), ("0-2,5\n", {0, 1, 2, 5})])

@@ -21,7 +21,7 @@ from locust import LoadTestShape, events
 from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 
-from lab.bench.trials.announcement import varying
+from lab.bench.trials.announcement import varying_replies
 from lab.bench.trials.conduct import Measurement, Outcome, PreparedRun, conduct
 from lab.bench.trials.rates import Rate
 from lab.cli.options.execution import CheckedJob, carry_out, understand
@@ -225,7 +225,7 @@ class _Rows:
 
     def settled(self, plan: Plan) -> None:
         """Say what is required of replies that vary."""
-        for line in varying(plan):
+        for line in varying_replies(plan):
             log.info("%s", line)
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:

@@ -1,18 +1,18 @@
 """
-Colours by role, once in light and once in dark.
+The colours of reports and figures, by role: a light and a dark scheme.
 
-Figures are drawn in the light ones, each of which stands for its role alone, so that an SVG can
-name the role instead and follow the page. Blue and orange, never green and red: one man in twelve
-cannot tell those; and wherever a colour means something, a word or a shape says it too.
+Matplotlib draws in `LIGHT`. No two roles share a light colour, so that `lab.report.svg` can replace
+a colour with the CSS variable of its role. Better is blue and worse orange: one man in twelve
+cannot distinguish green from red. A word or a shape always repeats what a colour says.
 
-Source of the series' hues: Okabe and Ito, Color Universal Design (2008).
+Source of the hues of the series: Okabe and Ito, Color Universal Design (2008).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-_ROLES = {
+_COLOURS = {
     "paper": ("#fefefe", "#0f1419"),
     "panel": ("#f4f6f8", "#181f27"),
     "ink": ("#1c2128", "#e6ebf0"),
@@ -37,18 +37,18 @@ _ROLES = {
     "series5": ("#b45a92", "#e39ac6"),
     "series6": ("#8c6d00", "#dcc04a"),
 }
-LIGHT: Mapping[str, str] = {role: light for role, (light, _) in _ROLES.items()}
-DARK: Mapping[str, str] = {role: dark for role, (_, dark) in _ROLES.items()}
+LIGHT: Mapping[str, str] = {role: light for role, (light, _) in _COLOURS.items()}
+DARK: Mapping[str, str] = {role: dark for role, (_, dark) in _COLOURS.items()}
 
-MOST_LINES = 6
-"""Lines of one chart that can be told apart: as many as there are series."""
+MAX_LINES = 6
+"""Lines in one chart: as many as there are series colours."""
 
 ON_DARK_PART = frozenset({"user", "generator", "steal"})
-"""Parts of a bar on which the paper's colour is read, not the ink's, in light and in dark."""
+"""Parts of a bar that need text in the colour "paper" instead of "ink", in both schemes."""
 
 
-def following() -> str:
-    """Return the CSS of an SVG that brings its colours along, light or dark as its reader's."""
+def adaptive_css() -> str:
+    """Return the CSS of a standalone SVG, which is light or dark as its reader prefers."""
     return (
         f":root{{{declarations(LIGHT)}}}"
         f"@media (prefers-color-scheme:dark){{:root{{{declarations(DARK)}}}}}"
@@ -56,5 +56,5 @@ def following() -> str:
 
 
 def declarations(scheme: Mapping[str, str]) -> str:
-    """Return *scheme* as CSS variables: `--ink:#1c2128;...`."""
+    """Return the CSS variables of a scheme: `--ink:#1c2128;...`."""
     return "".join(f"--{role}:{colour};" for role, colour in scheme.items())

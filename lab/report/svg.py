@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from lab.model.wording import visible
-from lab.report.palette import LIGHT, following
+from lab.report.palette import LIGHT, adaptive_css
 
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -82,7 +82,7 @@ def standalone(name: str, picture: Picture) -> str:
     """Return a whole SVG file that brings its colours along, light and dark."""
     root = _drawn(name, picture)
     style = ET.Element(f"{SVG}style")
-    style.text = f"{following()}text{{font-family:system-ui,sans-serif}}"
+    style.text = f"{adaptive_css()}text{{font-family:system-ui,sans-serif}}"
     root.insert(2, style)
     return ET.tostring(root, "unicode") + "\n"
 

@@ -11,7 +11,7 @@ from lab.model.numbers import bounded
 from lab.model.wording import counted
 from lab.report import tables
 from lab.report.machine import machine_lines, network_lines
-from lab.report.palette import MOST_LINES
+from lab.report.palette import MAX_LINES
 from lab.report.remarks import order
 from lab.report.remedies import with_remedy
 from lab.report.tables import footer, judgement_cells, ratio_cell, value_cell, with_content
@@ -193,7 +193,7 @@ def _banners(sweep: SweepConclusion) -> Iterator[str]:
 
 def _notes(sweep: SweepConclusion) -> Iterator[str]:
     yield from map(with_remedy, sweep.notices)
-    if left := sweep.profiles[MOST_LINES:]:
-        yield f"Not in the chart, which shows at most {MOST_LINES} lines: {', '.join(left)}."
+    if left := sweep.profiles[MAX_LINES:]:
+        yield f"Not in the chart, which shows at most {MAX_LINES} lines: {', '.join(left)}."
     if len(sweep.values) > WHOLE:
         yield f"For one value: `lab report {sweep.run.name} --at {sweep.values[0]}`."

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from lab.report.palette import following
+from lab.report.palette import adaptive_css
 from tools.pages.files import DOCS, ROOT, written
 
 PACKAGES = ("model", "config", "lint", "analysis", "bench", "report", "cli", "locust")
@@ -89,7 +89,7 @@ def render() -> str:
         'role="img" aria-labelledby="house-title">'
         '<title id="house-title">The eight packages of lab, in reading order; '
         "a package imports from those above it only</title>"
-        f"<style>{following()}"
+        f"<style>{adaptive_css()}"
         "text{font:13px system-ui,sans-serif;fill:var(--ink)}.name{font-weight:600}"
         "rect{fill:var(--panel);stroke:var(--line)}</style>"
         f"{''.join(boxes)}</svg>\n"

@@ -1,4 +1,4 @@
-"""CPUs: dealt out to processes, and written for people."""
+"""CPUs: dealt out to processes, and written as a list."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from itertools import pairwise
 
 def deal(cpus: Sequence[int] | None, processes: int) -> list[tuple[int, ...] | None]:
     """
-    Return the CPUs of each of several processes: neighbours in *cpus* stay together.
+    Deal *cpus* out: return the CPUs of each process. Neighbours in *cpus* stay together.
 
-    Where there are fewer CPUs than processes, each process may use all of them; None stands for
-    every CPU of the machine.
+    With fewer CPUs than processes, each process may use all of *cpus*. None means every CPU of the
+    machine.
 
     >>> deal((2, 6, 3, 7), 2), deal((2, 3, 4), 2)
     ([(2, 6), (3, 7)], [(2,), (3, 4)])
@@ -22,11 +22,11 @@ def deal(cpus: Sequence[int] | None, processes: int) -> list[tuple[int, ...] | N
     return [tuple(cpus[a:b]) for a, b in pairwise(ends)]
 
 
-def written(cpus: Iterable[int]) -> str:
+def cpu_list(cpus: Iterable[int]) -> str:
     """
-    Return a set of CPUs as the kernel writes it.
+    Return a set of CPUs in the notation of the kernel; `parse_cpu_list` reads it.
 
-    >>> written([7, 0, 1, 2])
+    >>> cpu_list([7, 0, 1, 2])
     '0-2,7'
     """
     spans: list[list[int]] = []

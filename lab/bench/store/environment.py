@@ -93,26 +93,26 @@ def digest(environment: Mapping[str, Any]) -> str:
 
 def split_cores() -> Cores | None:
     """
-    Return the server's and the generator's CPUs: half each of those this process may use.
+    Return the CPUs of the server and of the generator: half of the usable ones each.
 
-    Hyperthreads of one core stay on one side as long as there are two cores, because a generator on
-    the server's twin slows it down. Of an odd number the server gets more. None with one CPU.
+    Hyperthreads of one core stay on one side if there are two cores: a generator on the twin of a
+    server's CPU slows the server down. The server gets the larger half. None with a single CPU.
     """
     usable = os.sched_getaffinity(0)
     return divide([siblings & usable for siblings in read_siblings(usable)])
 
 
-def usual_generators(cores: Cores | None, connections: int) -> int:
+def default_generators(cores: Cores | None, connections: int) -> int:
     """
-    Return how many generator processes share a load of *connections*, unless somebody says.
+    Return how many generator processes share a load of *connections* by default.
 
-    One on a machine of up to `SMALL` CPUs, and where nothing is pinned; else one for each core that
-    is the generator's, a core with two CPUs being one.
+    One if nothing is pinned, or both sides together have at most `SMALL` CPUs. Otherwise one per
+    physical core of the generator, as far as each process has `LEAST_CONNECTIONS`.
     """
     if cores is None or len(cores[0]) + len(cores[1]) <= SMALL:
         return 1
-    own = set(cores[1])
-    physical = {frozenset(siblings & own) for siblings in read_siblings(own)}
+    cpus = set(cores[1])
+    physical = {frozenset(siblings & cpus) for siblings in read_siblings(cpus)}
     return max(1, min(len(physical), connections // LEAST_CONNECTIONS))
 
 

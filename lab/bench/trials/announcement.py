@@ -1,18 +1,18 @@
-"""What is going to happen, before a comparison begins."""
+"""The lines that are printed before a run: what it will do, and how long it takes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import ip_address
 
-from lab.bench.machine.cpus import deal, written
+from lab.bench.machine.cpus import deal, cpu_list
 from lab.bench.trials.conduct import PreparedRun
 from lab.model.plan import Plan
 from lab.model.wording import counted
 
 
 def announcement(prepared: PreparedRun) -> Iterator[str]:
-    """Yield what is going to happen, in lines."""
+    """Yield the lines: skipped profiles, remarks, warnings, the plan, the CPUs."""
     plan = prepared.plan
     for name, reason in prepared.skipped.items():
         yield f"skipped: {name} {reason}"
@@ -22,14 +22,14 @@ def announcement(prepared: PreparedRun) -> Iterator[str]:
     if not ip_address(bind := plan.workload.runtime.bind).is_loopback:
         yield f"warning: the servers of this run are reachable from the network at {bind}"
     requests = plan.load.requests
-    what = (
+    length = (
         f"windows of {plan.window:g} s" if requests is None else f"{requests:,} requests per trial"
     )
-    several = len(plan.arms) // len(plan.profiles)
-    rates = f" at {several} values" if several > 1 else ""
+    values = len(plan.arms) // len(plan.profiles)
+    at_values = f" at {values} values" if values > 1 else ""
     yield (
-        f"{counted(len(plan.profiles), 'profile')}{rates}, {_blocks(plan)}, {what}, "
-        f"seed {plan.seed}. {_time(prepared)}"
+        f"{counted(len(plan.profiles), 'profile')}{at_values}, {_blocks(plan)}, {length}, "
+        f"seed {plan.seed}. {_duration(prepared)}"
     )
     yield f"CPUs: {_cpus(prepared)}"
     for service in plan.backing:
@@ -37,15 +37,14 @@ def announcement(prepared: PreparedRun) -> Iterator[str]:
 
 
 def _blocks(plan: Plan) -> str:
-    """Say how many blocks there are, and what is in them."""
+    """Return the number of blocks, unless the time decides it, and the reference."""
     if plan.minutes is not None:
         return f"{plan.reference} twice in each block"
-    each = "it" if plan.blocks == 1 else "each"
-    return f"{counted(plan.blocks, 'block')} with {plan.reference} twice in {each}"
+    pronoun = "it" if plan.blocks == 1 else "each"
+    return f"{counted(plan.blocks, 'block')} with {plan.reference} twice in {pronoun}"
 
 
-def _time(prepared: PreparedRun) -> str:
-    """Say how long the run takes."""
+def _duration(prepared: PreparedRun) -> str:
     minutes, seconds = divmod(round(prepared.seconds), 60)
     if prepared.plan.minutes is None:
         return f"This takes about {minutes} min {seconds} s."
@@ -56,19 +55,19 @@ def _time(prepared: PreparedRun) -> str:
     )
 
 
-def varying(plan: Plan) -> Iterator[str]:
-    """Yield what is required of each reply that varies, in lines."""
+def varying_replies(plan: Plan) -> Iterator[str]:
+    """Yield a line for each request whose replies vary: what `lab` requires of them."""
     for ask in plan.workload.asks:
         if ask.expect.varies:
             yield f"{ask}: {ask.expect.varies} Use --check 'REGEX' to require something else."
 
 
 def _cpus(prepared: PreparedRun) -> str:
-    """Say which CPUs the server has, and which each process that makes the load."""
+    """Return the CPUs of the server, and those of each load generator."""
     count = prepared.generators
-    who = "load generator" if count == 1 else counted(count, "load generator")
+    generators = "load generator" if count == 1 else counted(count, "load generator")
     if prepared.cores is None:
-        return f"server and {who} on any CPU"
+        return f"server and {generators} on any CPU"
     server, generator = prepared.cores
-    seats = " and ".join(written(seat) for seat in deal(generator, count) if seat is not None)
-    return f"server on {written(server)}, {who} on {seats}"
+    shares = " and ".join(cpu_list(cpus) for cpus in deal(generator, count) if cpus is not None)
+    return f"server on {cpu_list(server)}, {generators} on {shares}"

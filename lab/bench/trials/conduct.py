@@ -22,7 +22,7 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.sweep import RunConclusion, conclude_run
 from lab.bench import probes, profiles
-from lab.bench.machine.cpus import written
+from lab.bench.machine.cpus import cpu_list
 from lab.bench.machine.runtime import UWSGI
 from lab.bench.machine.temporary import swept
 from lab.bench.profiles.backing import needed
@@ -40,7 +40,7 @@ from lab.bench.store.folder import (
     run_of,
 )
 from lab.bench.trials.available import available, import_applications, warnings
-from lab.bench.trials.cores import count_generators, share_cores
+from lab.bench.trials.cores import count_generators, assign_cores
 from lab.bench.trials.counter_runs import plan_counters
 from lab.bench.trials.minutes import Minutes, with_minutes
 from lab.bench.trials.plan import estimate, validate, with_inert
@@ -149,7 +149,7 @@ def prepare(options: Measurement, workload: Workload) -> PreparedRun:
         UsageError: The plan cannot give a comparison, its generators lack cores or connections, or
             a backing service is not installed.
     """
-    cores = share_cores(options.cores) if options.pin else None
+    cores = assign_cores(options.cores) if options.pin else None
     installations, skipped, workload = available(options.profiles or profiles.usual(), workload)
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     if workload.requests:
@@ -171,8 +171,8 @@ def prepare(options: Measurement, workload: Workload) -> PreparedRun:
         warmup=options.sizes.warmup,
         window=options.sizes.window,
         seed=seed,
-        server_cores=written(cores[0]) if cores else None,
-        generator_cores=written(cores[1]) if cores else None,
+        server_cores=cpu_list(cores[0]) if cores else None,
+        generator_cores=cpu_list(cores[1]) if cores else None,
         backing=needed(workload, chosen),
         smallest=options.smallest,
         thresholds=options.thresholds,

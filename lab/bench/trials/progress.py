@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
-from lab.bench.trials.announcement import varying
+from lab.bench.trials.announcement import varying_replies
 from lab.bench.trials.plan import estimate, pilot, trial_seconds
 from lab.errors import log_lines
 from lab.model.comparison import Departure
@@ -121,7 +121,7 @@ class Progress:
 
     def settled(self, plan: Plan) -> None:
         """Say what is required of replies that vary."""
-        for line in varying(plan):
+        for line in varying_replies(plan):
             self._console.print(line, markup=False, soft_wrap=True)
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:

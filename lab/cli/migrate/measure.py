@@ -10,7 +10,7 @@ from lab.analysis.health import gravest
 from lab.analysis.summary import Row, Summary
 from lab.bench.machine import temporary
 from lab.bench.trials.available import look
-from lab.bench.trials.cores import share_cores
+from lab.bench.trials.cores import assign_cores
 from lab.cli.migrate.migration import Migration
 from lab.cli.migrate.trial import Contrast, SideBySide
 from lab.cli.options.execution import application, understand
@@ -129,9 +129,11 @@ def _quick(trying: TrialSettings, job: Job) -> Workload:
 
 def _seen(wishes: Wishes, trying: TrialSettings) -> list[dict[str, Sighting]]:
     """Return the answers of both servers, fresh ones each."""
-    shares = share_cores()
-    cores = shares[0] if shares else None
-    return [dict(look_at(arm, cores, trying.slow, trying.watched)) for arm in arms_of(wishes)]
+    cores = assign_cores()
+    server_cores = cores[0] if cores else None
+    return [
+        dict(look_at(arm, server_cores, trying.slow, trying.watched)) for arm in arms_of(wishes)
+    ]
 
 
 def _of_run(summary: Summary) -> Iterator[Contrast]:

@@ -12,7 +12,7 @@ from lab.bench.load.ab import check_ab
 from lab.bench.load.wires import check_clients
 from lab.bench.trials.announcement import announcement
 from lab.bench.trials.conduct import Measurement, Outcome, PreparedRun, prepare
-from lab.bench.trials.cores import arrange
+from lab.bench.trials.cores import parse_cores
 from lab.bench.trials.hosts import own_address
 from lab.bench.trials.minutes import usual_minutes
 from lab.bench.trials.plan import check_lasts, validate_load, validate_sizes
@@ -196,7 +196,7 @@ def _options(job: Job, usual: FittingLoad) -> Measurement:
         seed=job.seed,
         results=job.results,
         pin=job.pin,
-        cores=arrange(job.server_cores, job.generator_cores, pin=job.pin),
+        cores=parse_cores(job.server_cores, job.generator_cores, pin=job.pin),
         generators=1 if job.generator != "engine" else job.generators,
         # Beside every value of a sweep a counter-run would double its time.
         confirm=not (job.quick or job.sweep) if job.confirm is None else job.confirm,

@@ -23,7 +23,7 @@ from lab.bench.servers.runner import ServerRunner
 from lab.bench.store import environment
 from lab.bench.trials.available import Installation, available, import_applications, warnings
 from lab.bench.trials.conduct import repeatable
-from lab.bench.trials.cores import share_cores
+from lab.bench.trials.cores import assign_cores
 from lab.bench.trials.plan import arm_of
 from lab.bench.trials.replies import capture, requiring
 from lab.bench.trials.same_application import remarks
@@ -121,7 +121,7 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     faults = [
         fault.sized(wishes.queue) if fault.quick else fault for fault in choose(wishes.faults)
     ]
-    cores = share_cores()
+    cores = assign_cores()
     installations, skipped, workload, theirs = _profiles(wishes)
     chosen = [installation.profile for installation in installations]
     wishes = replace(wishes, workload=workload)

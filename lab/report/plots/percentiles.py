@@ -23,7 +23,7 @@ from lab.analysis.summary import Rung, Summary
 from lab.model.diagnosis import Standing
 from lab.model.numbers import figure
 from lab.report.caveats import caveats
-from lab.report.palette import LIGHT, MOST_LINES
+from lab.report.palette import LIGHT, MAX_LINES
 from lab.report.plots import layout
 from lab.report.svg import Picture
 
@@ -62,7 +62,7 @@ def curves(summary: Summary) -> tuple[Curve, ...]:
 
 def chosen(summary: Summary, found: Sequence[Curve]) -> tuple[Curve, ...]:
     """Return those to draw: all, or the first, the last, and the largest changes between."""
-    if len(found) <= MOST_LINES:
+    if len(found) <= MAX_LINES:
         return tuple(found)
     names = [curve.profile for curve in found]
     steps = [step for step in summary.steps if step.profile in names[1:-1]]
@@ -70,7 +70,7 @@ def chosen(summary: Summary, found: Sequence[Curve]) -> tuple[Curve, ...]:
     told = [step.profile for step in steps if _weight(summary, step) > (False, 0.0)]
     # Where trials begin to count, or cease to, no ratio says what the curve shows.
     turns = [b.profile for a, b in itertools.pairwise(found[:-1]) if a.counts != b.counts]
-    kept = {names[0], names[-1], *[*turns, *told][: MOST_LINES - 2]}
+    kept = {names[0], names[-1], *[*turns, *told][: MAX_LINES - 2]}
     return tuple(curve for curve in found if curve.profile in kept)
 
 

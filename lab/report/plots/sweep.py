@@ -23,7 +23,7 @@ from lab.analysis.sweep_values import SweepValue, order_of, reading
 from lab.model.metric import METRICS
 from lab.model.numbers import quantity
 from lab.report.caveats import caveats_of_sweep
-from lab.report.palette import LIGHT, MOST_LINES
+from lab.report.palette import LIGHT, MAX_LINES
 from lab.report.plots import layout
 from lab.report.svg import Picture
 
@@ -251,4 +251,4 @@ def _told(metric: str, lines: Lines) -> Iterator[str]:
 
 
 def _drawn(sweep: SweepConclusion) -> tuple[str, ...]:
-    return sweep.profiles[:MOST_LINES]
+    return sweep.profiles[:MAX_LINES]
