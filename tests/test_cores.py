@@ -6,7 +6,7 @@ import os
 import pytest
 
 from lab.bench.trials import cores
-from lab.bench.trials.cores import parse_cores, assign_cores
+from lab.bench.trials.cores import assign_cores, parse_cores
 from lab.errors import UsageError
 from tests.kit.lab_process import SMALL, compare, trials
 

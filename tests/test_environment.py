@@ -15,7 +15,7 @@ import pytest
 from lab.analysis.comparable import differences
 from lab.bench.machine.programs import output_of, parse_plugins
 from lab.bench.probes.machine import divide, parse_boot, parse_cpu_list
-from lab.bench.store.environment import digest, read_environment, split_cores, default_generators
+from lab.bench.store.environment import default_generators, digest, read_environment, split_cores
 
 PLUGINS = """\
 

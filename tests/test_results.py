@@ -51,7 +51,7 @@ def test_what_is_written_is_read_back_equal(writer, header):
 
 PARTS = {
     "peer": Peer(commands=(("gunicorn", "{app}"),), fill=("a.py",), counters=(("gil", "b"),)),
-    "own": PrivateCopy(Path("/srv"), (Alteration("bind", ":80", "a free port"),)),
+    "private_copy": PrivateCopy(Path("/srv"), (Alteration("bind", ":80", "a free port"),)),
 }
 
 

@@ -586,7 +586,7 @@ def test_an_ini_has_the_number_in_place_of_its_own():
     mine = with_options(("workers", "2"), ("threads", "3"))
     two, four = (scaled(mine, "workers", number) for number in (2, 4))
     assert dict(four.options) == {"processes": "4", "threads": "3"}
-    assert four.own
+    assert four.private_copy
     assert len({mine.digest, two.digest, four.digest}) == 3
     assert dict(scaled(mine, "threads", 8).options) == {
         "workers": "2",

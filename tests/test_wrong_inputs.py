@@ -301,7 +301,7 @@ def test_no_profile_of_this_project_is_warned_of():
     """Nor a planted one: a false alarm costs the trust in all others."""
     inis = [*ROOT.glob("profiles/*.ini"), *PLANTED.glob("*.ini")]
     own = [
-        replace(described(str(each)), own=PrivateCopy())
+        replace(described(str(each)), private_copy=PrivateCopy())
         for each in inis
         if each.stem != "production"
     ]

@@ -71,8 +71,8 @@ def write_examples(folder: Path) -> None:
 
     for code, rule in RULES.items():
         name = servers.of_code(code).file
-        for kind in ("bad", "good", "near"):
-            text = getattr(rule, kind)
+        for kind, example in (("bad", rule.bad), ("good", rule.good), ("near", rule.near_miss)):
+            text = example
             if name.endswith(".py") and text.startswith("gunicorn "):
                 continue  # a command, which is in no file
             if name.endswith(".ini") and not text.startswith("["):

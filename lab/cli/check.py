@@ -15,7 +15,7 @@ from lab.bench.trials.minutes import least_minutes
 from lab.bench.trials.noise import sensitivity
 from lab.bench.trials.plan import OVERHEAD
 from lab.cli.ab.noise import lines
-from lab.cli.options.decorators import each_of
+from lab.cli.options.decorators import shared_options
 from lab.cli.options.execution import understand
 from lab.cli.options.table import Job
 from lab.cli.run.comparison import made
@@ -42,7 +42,7 @@ INDENT = " " * 6
     "can detect here and which limit to use.",
 )
 @click.option("--profile", default="safety", metavar="PROFILE", help="Server for --noise.")
-@each_of("window", "warmup", "results")
+@shared_options("window", "warmup", "results")
 def check_command(*, as_json: bool, noise: float | None, profile: str, **sizes: Any) -> int:
     """Check whether this machine can measure, and print what to improve."""
     if noise is not None:

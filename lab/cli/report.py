@@ -18,7 +18,7 @@ from lab.analysis.summary import Summary
 from lab.analysis.sweep import RunConclusion, conclude_run
 from lab.analysis.thresholds import check, parse
 from lab.bench.store.folder import find_run, read_run, write_text
-from lab.cli.options.decorators import FOLDER, FULL, offered
+from lab.cli.options.decorators import FOLDER, FULL, shared_option
 from lab.cli.outputs import OUTPUT
 from lab.cli.types import NAME
 from lab.errors import UsageError
@@ -52,7 +52,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 )
 @FULL
 @click.option("--at", metavar="VALUE", help="Value of a sweep to report.")
-@offered("fail_if")
+@shared_option("fail_if")
 def report_command(
     *,
     run: str,
@@ -94,7 +94,7 @@ def report_command(
 @RESULTS
 @MARKDOWN
 @JSON
-@offered("fail_if")
+@shared_option("fail_if")
 def compare_command(
     *,
     before: str,

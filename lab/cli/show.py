@@ -1,4 +1,4 @@
-"""`lab show`: a profile as a trial runs it."""
+"""`lab show`: print a profile as a trial runs it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 import click
 
 from lab.bench import profiles
-from lab.cli.options.decorators import offered
-from lab.cli.options.runtime import runtime, with_copy
+from lab.cli.options.decorators import shared_option
+from lab.cli.options.runtime import runtime, with_private_copy
 from lab.cli.types import NAME
 from lab.report.edge import say
 
 
 @click.command("show")
 @click.argument("name", metavar="PROFILE", type=NAME)
-@offered("keep")
-@offered("drop")
-@offered("chdir", help="Folder that stands for the chdir of your ini.")
-@offered("cwd")
-@offered("uwsgi")
-@offered("python")
-@offered("env")
-@offered("env_file")
+@shared_option("keep")
+@shared_option("drop")
+@shared_option("chdir", help="Folder that stands for the chdir of your ini.")
+@shared_option("cwd")
+@shared_option("uwsgi")
+@shared_option("python")
+@shared_option("env")
+@shared_option("env_file")
 def show_command(
-    *, name: str, keep: Sequence[str], drop: Sequence[str], chdir: Path | None, **started: Any
+    *, name: str, keep: Sequence[str], drop: Sequence[str], chdir: Path | None, **given: Any
 ) -> int:
     """
     Print PROFILE as a trial runs it, with everything that it includes.
@@ -34,9 +34,10 @@ def show_command(
     For your own configuration this is the private copy; its comments say what differs and what is
     left out. Nothing is started.
     """
-    theirs = with_copy(runtime(**started, own=profiles.is_theirs(name)), keep, drop, chdir)
-    profile = profiles.read(name, theirs)
-    profiles.check_named([profile] if profile.own else [], theirs)
-    for line in profiles.shown(profile):
+    started = runtime(**given, users_config=profiles.is_users_own(name))
+    started = with_private_copy(started, keep, drop, chdir)
+    profile = profiles.read(name, started)
+    profiles.check_keep_and_drop([profile] if profile.private_copy else [], started)
+    for line in profiles.lines_of(profile):
         say(line)
     return 0

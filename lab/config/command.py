@@ -81,7 +81,7 @@ def profile_of(text: str, folder: Path | None = None) -> Profile:
         if VARIABLE.search(with_literals(word.raw)) and word.value in words:
             problem = f"{word.raw}: only a shell knows what it stands for: write its value"
             raise ProfileError(text, problem)
-    if server and (why := server.refused(words, here)):
+    if server and (why := server.why_refused(words, here)):
         raise ProfileError(text, why)
     if server and server.takes_no_value:
         _check_served(text, words[at:], server.takes_no_value)
@@ -91,7 +91,9 @@ def profile_of(text: str, folder: Path | None = None) -> Profile:
     options = tuple(("app", app) for app in apps[-1:])
     made = started_by(name, here / name, tuple(words), options)
     version = (words[0], "--version") if at == 0 and server and server.listen else ()
-    return replace(made, summary=text, version=version, own=PrivateCopy(here, tuple(altered)))
+    return replace(
+        made, summary=text, version=version, private_copy=PrivateCopy(here, tuple(altered))
+    )
 
 
 def _name(words: str) -> str:

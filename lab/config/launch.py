@@ -134,10 +134,10 @@ def application_of_commands(
     """Return the application that the commands of a profile load; see `Server.application`."""
     app = _app(profile, workload)
     serves = any("{app}" in word for command in profile.commands for word in command)
-    if not app or not (serves or profile.own):
+    if not app or not (serves or profile.private_copy):
         return None
     module, _, name = app.partition(":")
-    options = settings.options if profile.own and not workload.app else {}
+    options = settings.options if profile.private_copy and not workload.app else {}
     known = {key: value for key, value in options.items() if not isinstance(value, ComputedValue)}
     env = known.get("raw_env")
     pairs = (str(pair).partition("=") for pair in env) if isinstance(env, list) else ()
@@ -184,7 +184,7 @@ def fill(text: str, words: Mapping[str, str], path: Path) -> str:
 
 def _cwd(profile: Profile, workload: Workload, root: Path) -> Path:
     """Return where the commands run."""
-    path = (workload.runtime.cwd or profile.cwd) if profile.own else None
+    path = (workload.runtime.cwd or profile.cwd) if profile.private_copy else None
     return workload.chdir or path or root
 
 

@@ -16,7 +16,7 @@ from lab.model.runtime import OWN
 FREE_PORT, PRIVATE_SOCKET = "a free port", "a private UNIX socket"
 """What becomes of an address."""
 
-ASKED_SO = "asked over the uwsgi protocol"
+OVER_UWSGI = "asked over the uwsgi protocol"
 """What is said of one where that is a proxy's."""
 
 PID, STATSD, LOG = (
@@ -42,5 +42,5 @@ def started_by(
         digest=digest_of(told_so),
         interfaces=(OWN, "wsgi"),
         peer=Peer(commands=(words,)),
-        own=PrivateCopy(path.parent),
+        private_copy=PrivateCopy(path.parent),
     )

@@ -100,7 +100,7 @@ def _read(
         overlay = {**known.overlay, path: source.command}
         known = replace(known, overlay=overlay, cwd=known.cwd or Path())
     elif path == STDIN:
-        most = max(server.largest for server in servers.every() if server.reads_command)
+        most = max(server.max_bytes for server in servers.every() if server.reads_command)
         known = replace(known, overlay={**known.overlay, STDIN: sys.stdin.read(most + 1)})
     else:
         known = replace(known, section=source.section or known.section).beside(path)
@@ -226,7 +226,7 @@ def find(folder: Path) -> Iterator[str]:
     Raises:
         ProfileError: There are folders deeper in it than `DEEPEST`.
     """
-    searched = [server for server in servers.every() if server.called]
+    searched = [server for server in servers.every() if server.file_pattern]
     waiting = [(folder, 0)]
     while waiting:
         here, depth = waiting.pop()
@@ -236,7 +236,7 @@ def find(folder: Path) -> Iterator[str]:
             raise ProfileError(folder, problem)
         waiting += ((here / name, depth + 1) for name in sorted(below, reverse=True))
         for name in sorted(files):
-            server = next((one for one in searched if re.match(one.called, name)), None)
+            server = next((one for one in searched if re.match(one.file_pattern, name)), None)
             if server and _is_configuration(path := here / name, server):
                 yield str(path)
             else:
@@ -335,7 +335,7 @@ def _why_missing(file: str) -> str:
 
 def _text(path: Path, known: Known, server: Server | None) -> str:
     try:
-        return known.text(path, server.largest if server else LARGEST)
+        return known.text(path, server.max_bytes if server else LARGEST)
     except UnreadableError as error:
         raise ProfileError(path, str(error), error.line) from None
 

@@ -35,10 +35,12 @@ def scaled(profile: Profile, quantity: str, number: int) -> Profile:
         raise UsageError(f"--sweep {quantity}={number}: between 1 and {MOST_WORKERS}")
     if (why := _fixed(profile, quantity)) is not None:
         raise UsageError(f"--sweep {quantity}: {profile.name} {why}")
-    private_copy = profile.own or PrivateCopy()
+    private_copy = profile.private_copy or PrivateCopy()
     if not profile.commands:
         options = servers.of(profile).with_options(profile.options, quantity, number)
-        return replace(profile, own=private_copy, options=options, digest=digest_of(options))
+        return replace(
+            profile, private_copy=private_copy, options=options, digest=digest_of(options)
+        )
     commands = tuple(_told(command, quantity, number) for command in profile.commands)
     left = iter(commands)
     options = tuple(
@@ -46,7 +48,7 @@ def scaled(profile: Profile, quantity: str, number: int) -> Profile:
     )
     digest = digest_of(((profile.digest, f"{quantity} = {number}"),))
     peer = replace(profile.peer, commands=commands)
-    return replace(profile, own=private_copy, peer=peer, options=options, digest=digest)
+    return replace(profile, private_copy=private_copy, peer=peer, options=options, digest=digest)
 
 
 def _fixed(profile: Profile, quantity: str) -> str | None:
@@ -58,18 +60,20 @@ def _fixed(profile: Profile, quantity: str) -> str | None:
     if profile.commands and not any(_asked(command, quantity) for command in profile.commands):
         if server.program:
             return f"has no {quantity} to vary: {server.program} has no option for them"
-        known = ", ".join(server.program for server in servers.every() if server.spelt(quantity))
+        known = ", ".join(server.program for server in servers.every() if server.flags_of(quantity))
         return (
             f"has no {quantity} to vary: its program is none of {known}, and its command does not "
             f"contain {mark} in place of the number"
         )
-    return server.fixed(profile, quantity)
+    return server.why_fixed(profile, quantity)
 
 
 def _asked(command: Sequence[str], quantity: str) -> tuple[int, Server] | None:
     """Return where in a command the program stands that has an option for it; None if nowhere."""
     found = ((at, servers.named(word)) for at, word in enumerate(command))
-    return next(((at, server) for at, server in found if server and server.spelt(quantity)), None)
+    return next(
+        ((at, server) for at, server in found if server and server.flags_of(quantity)), None
+    )
 
 
 def _told(command: Sequence[str], quantity: str, number: int) -> tuple[str, ...]:
@@ -80,7 +84,7 @@ def _told(command: Sequence[str], quantity: str, number: int) -> tuple[str, ...]
     if (asked := _asked(command, quantity)) is None:
         return tuple(command)
     at, server = asked
-    rest = tuple(_without(command[at + 1 :], server.spelt(quantity)))
+    rest = tuple(_without(command[at + 1 :], server.flags_of(quantity)))
     return (*command[: at + 1], *server.with_number(rest, quantity, number))
 
 

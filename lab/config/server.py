@@ -1,7 +1,7 @@
 """
-What `lab` knows of one server: its options, their meanings, how it is configured and translated.
+`Server`: what `lab` knows of a server. Each known server has a subclass.
 
-The defaults are those of a server that is known by its command alone.
+The defaults are for a server of which only the command is known.
 """
 
 from __future__ import annotations
@@ -28,163 +28,162 @@ if TYPE_CHECKING:  # what reads a configuration needs none of them
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One server: how its configuration is read, what it means, and how it is written."""
+    """One server: how `lab` reads, understands, edits and starts its configurations."""
 
     program: str = ""
-    """The last part of its command's first word; empty of a server that nobody here knows."""
+    """Name of the program, as in a command; empty for an unknown server."""
 
     name: str = ""
     """As its project writes it."""
 
     listen: tuple[str, ...] = ()
-    """The words of its command that say where it listens, with {host} and {port}."""
+    """Words of a command that set the address, with {host} and {port}."""
 
     workers: tuple[str, ...] = ()
-    """How its command spells the number of worker processes, the usual way first."""
+    """Command-line options for the number of worker processes, the usual one first."""
 
     threads: tuple[str, ...] = ()
-    """The same of threads that serve requests."""
+    """Command-line options for the number of threads that serve requests."""
 
     takes_no_value: Callable[[str], bool] | None = None
-    """Whether a word of its command is an option that no value follows; None: nobody here knows."""
+    """Whether a word of a command is an option without a value; None: unknown."""
 
     code: str = ""
-    """How the codes of the linter's rules for it begin; empty where there are none."""
+    """First two letters of the codes of its linter rules; empty: it has none."""
 
     file: str = ""
-    """What its configuration is called where nobody says otherwise: its command's own name where
-    that command is what is read."""
+    """Default name of its configuration file; the program, if `lab` reads its command instead."""
 
     endings: tuple[str, ...] = ()
-    """How the names of files end that it reads."""
+    """Endings of the names of its configuration files."""
 
-    called: str = ""
-    """Pattern of what its files are usually called, for who looks for them; empty: nobody does."""
+    file_pattern: str = ""
+    """Pattern of the usual names of its files, by which a search finds them; empty: no search."""
 
-    largest: int = LARGEST
-    """Bytes of the largest of them that is read."""
+    max_bytes: int = LARGEST
+    """Size of the largest file that `lab` reads, in bytes."""
 
     templates: bool = False
-    """Whether another program, such as Ansible, often writes them."""
+    """Whether its files are often templates of another program, such as Ansible."""
 
-    calls: str = WSGI
-    """How it calls an application where no option of its says so."""
+    default_interface: str = WSGI
+    """How it calls an application if no option sets that."""
 
     output: str = ""
-    """Name of the file that a translation for it is; empty: `lab` cannot translate to it."""
+    """Name of the file that a translation writes; empty: `lab` cannot translate to this server."""
 
     interfaces: tuple[str, ...] = (WSGI, ASGI)
-    """The interfaces by which it calls an application."""
+    """The interfaces that it can serve."""
 
     edits_command: bool = False
-    """Whether `edited` changes its command, and not a file alone."""
+    """Whether `edited` can also change a command."""
 
     has_builds: bool = False
-    """Whether its program is asked which options, plug-ins and Python its build has."""
+    """Whether its builds differ in options, plug-ins and Python, so that the program is asked."""
 
     speaks_uwsgi: bool = False
-    """Whether it takes the uwsgi protocol from nginx."""
+    """Whether nginx can send it requests by the uwsgi protocol."""
 
     tunable: tuple[str, ...] = ()
-    """Options without a meaning that servers share, which `lab tune` may set."""
+    """Options that `lab tune` may set although other servers have no equivalent."""
 
     groups: ClassVar[Mapping[str, str]] = {}
-    """Groups of changes that `lab tune` tries with this server alone -> what each group is."""
+    """Groups of changes that `lab tune` tries only with this server -> description."""
 
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = {}
-    """Key of a meaning -> the steps that set it, where that is more than one option."""
+    """Key of a meaning -> the steps that set it, if it takes more than one option."""
 
     @property
     def reads_command(self) -> bool:
-        """Whether its command is what is read of it, in place of a file."""
+        """Whether `lab` reads its command instead of a file."""
         return bool(self.file) and self.file == self.program
 
     @property
     def version(self) -> str:
-        """The version whose options are known; empty: the options are not known."""
+        """The version whose options `lab` knows; empty: the options are unknown."""
         return ""
 
     def options(self) -> Mapping[str, str]:
         """
-        Return its options, with the place of each option in the source of that version.
+        Return its options, each with its line in the source of `version`.
 
-        The place is empty where the vocabulary has it.
+        The line is empty if the vocabulary has it.
         """
         return {}
 
     def recognises(self, text: str) -> bool:
-        """Return whether a file of any name is one of its configurations."""
+        """Return whether a file, whatever its name, is a configuration of this server."""
         return False
 
     def has_options(self, text: str) -> bool:
-        """Return whether a file that is called as its own has options of its."""
+        """Return whether a file whose name fits is a configuration of this server."""
         return True
 
     def read(self, path: Path, known: Known) -> Config:
         """
-        Return what stands in a file of its; nothing is run for that.
+        Read a configuration file; nothing is run.
 
         Raises:
-            ProfileError: It is none of its form.
+            ProfileError: The file cannot be read.
         """
         raise NotImplementedError
 
     def edited(self, config: Config, steps: Steps) -> str:
         """
-        Return the text of a configuration's file after the steps; nothing is written.
+        Return the text of a configuration file after the steps; nothing is written.
 
-        Its lines, comments, order and ends of lines stay. A value is changed where it stands; where
-        something else decides it, as a condition or what is included, a line is added that wins,
-        with a comment that says over what. Steps that have been made change nothing.
+        Lines, comments, order and line ends stay. A value is changed in its line. If a condition or
+        an included file decides the value, a line is added that overrides it, with a comment that
+        names what it overrides. Applying a step twice changes nothing.
 
         Args:
-            config: As it was read.
-            steps: Each with comment lines for above the line that it changes.
+            config: The configuration as it was read.
+            steps: The steps, each with the comment lines to write above the changed line.
 
         Raises:
-            ProfileError: A step cannot be made in that file; the message says what to do by hand.
+            ProfileError: A step is impossible in that file; the message says what to edit by hand.
         """
         raise NotImplementedError
 
-    def plain(self, written: str) -> str:
-        """Return a value as its server reads it, of how it is written in a file."""
-        return written
+    def value_of(self, text: str) -> str:
+        """Return the value that the server reads from *text*, as it is written in a file."""
+        return text
 
-    def own(self, path: Path) -> Profile | None:
+    def profile_of_file(self, path: Path) -> Profile | None:
         """
-        Return the profile of a file of the user's; None where its server is asked what it says.
+        Return the profile of a user's file; None if the server itself has to resolve the file.
 
         Raises:
-            ProfileError: It cannot be read, or is none of its form.
+            ProfileError: The file cannot be read.
         """
         return None
 
-    def moved(self, profile: Profile, folder: Path) -> Profile:
-        """Return a user's file with *folder* for its `chdir`; the same where it cannot be told."""
+    def with_chdir(self, profile: Profile, folder: Path) -> Profile:
+        """Return the profile with *folder* as `chdir`; unchanged without such an option."""
         return profile
 
     def config(self, profile: Profile) -> Config | None:
-        """Return the options of a profile as what was read; None where they are not known."""
+        """Return the options of a profile as a configuration; None: unknown."""
         return None
 
     def settings(self, profile: Profile) -> Settings:
-        """Return what the options of a profile mean."""
+        """Return the meaning of a profile's options."""
         return Settings(application=dict(profile.options).get("app"))
 
     def interface(self, profile: Profile) -> str:
-        """Return how a profile's application is called; see `lab.config.interface`."""
-        return self.calls
+        """Return the interface of a profile's application; see `lab.config.interface`."""
+        return self.default_interface
 
-    def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
-        """Return how the private copy of a user's configuration is asked; None: as any server."""
+    def protocol_of(self, profile: Profile) -> tuple[Wire, Transport] | None:
+        """Return the protocol by which a private copy is asked; None: that of the workload."""
         return None
 
-    def refused(self, words: Sequence[str], folder: Path) -> str | None:
-        """Return why a user's command is not run in *folder*, and what to do; None if it is."""
+    def why_refused(self, words: Sequence[str], folder: Path) -> str | None:
+        """Return why `lab` refuses to run a user's command in *folder*; None if it runs it."""
         return None
 
-    def fixed(self, profile: Profile, quantity: str) -> str | None:
-        """Return why a profile of it has no "workers" or "threads" to vary; None where it has."""
+    def why_fixed(self, profile: Profile, quantity: str) -> str | None:
+        """Return why a profile has no "workers" or "threads" to vary; None if it has."""
         return None
 
     def check(self, profile: Profile) -> None:
@@ -192,15 +191,15 @@ class Server:
         Refuse a profile that does not listen where a trial tells it to.
 
         Raises:
-            ProfileError: It is one; the message says what to write.
+            ProfileError: It does not; the message says what to write.
         """
 
-    def private(self, profile: Profile, workload: Workload, site: Site) -> Launch:
+    def launch(self, profile: Profile, workload: Workload, site: Site) -> Launch:
         """
-        Return how a trial starts a profile: at the address of *site*, reaching nothing beyond it.
+        Return how a trial starts a profile: at the address of *site*, isolated from production.
 
         Raises:
-            ProfileError: It cannot listen there, or has a word in braces that is not known.
+            ProfileError: It cannot listen there, or has an unknown word in braces.
         """
         from lab.config.launch import by_commands
 
@@ -213,47 +212,47 @@ class Server:
         Return the application that a profile loads for a workload; None: it loads none.
 
         Args:
-            profile: What is served.
-            workload: What is asked of it.
-            root: The project's folder.
-            python: Imports the applications of this server; None: not known.
+            profile: The profile.
+            workload: The workload.
+            root: The folder of this project.
+            python: The Python that imports the applications of this server; None: unknown.
         """
         from lab.config.launch import application_of_commands
 
         return application_of_commands(profile, workload, self.settings(profile), root, python)
 
     def includes(self, word: str) -> bool:
-        """Return whether a file can include one of that name, and options after it."""
+        """Return whether *word* names a file that another file of this server can include."""
         return False
 
     def including(self, path: Path, options: Sequence[tuple[str, str]]) -> str:
-        """Return the text of a file that includes another one, and has options after it."""
+        """Return the text of a file that includes *path* and then sets *options*."""
         raise NotImplementedError
 
-    def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
-        """Return the private copy of a file of the user's with some of its options otherwise."""
+    def with_steps(self, profile: Profile, steps: Sequence[Step]) -> Profile:
+        """Return a profile with its options changed by *steps*."""
         raise NotImplementedError
 
     def with_options(
         self, options: tuple[tuple[str, str], ...], quantity: str, number: int
     ) -> tuple[tuple[str, str], ...]:
-        """Return the options of a profile that no command starts, with so many of a quantity."""
+        """Return the options of an ini, with *number* "workers" or "threads"."""
         raise NotImplementedError
 
     def with_number(self, words: Sequence[str], quantity: str, number: int) -> Sequence[str]:
-        """Return the words behind its command's first one with so many of a quantity."""
-        return (self.spelt(quantity)[0], str(number), *words)
+        """Return the words behind the program, with *number* "workers" or "threads"."""
+        return (self.flags_of(quantity)[0], str(number), *words)
 
-    def spelt(self, quantity: str) -> tuple[str, ...]:
-        """Return how its command spells "workers" or "threads"; empty without an option for it."""
+    def flags_of(self, quantity: str) -> tuple[str, ...]:
+        """Return the command-line options for "workers" or "threads"."""
         return self.workers if quantity == "workers" else self.threads
 
     def read_command(self, text: str, known: Known) -> Config:
         """
-        Return what a command sets, which is given as its text.
+        Read the options of a command.
 
         Raises:
-            ProfileError: It cannot be read.
+            ProfileError: The command cannot be read.
         """
         path = Path(self.program)
         return self.read(path, replace(known, overlay={**known.overlay, path: text}))
@@ -263,26 +262,26 @@ class Server:
         return ()
 
     def takes_variable(self, word: str) -> bool:
-        """Return whether a word before its command is a variable that sets one of its options."""
+        """Return whether a word before the command is a variable that sets one of its options."""
         return False
 
     @property
     def translator(self) -> Translator:
-        """Its `TRANSLATOR`, imported at the first use: only a translation needs it."""
+        """The `TRANSLATOR` of the server, imported at the first use: only translations need it."""
         translator: Translator = import_module(f"lab.config.{self.program}.translator").TRANSLATOR
         return translator
 
-    def takes(self, key: str) -> bool:
-        """Return whether the server has an option for a meaning, or for what it alone can set."""
+    def can_set(self, key: str) -> bool:
+        """Return whether the server has an option for *key*: a meaning, or one of `tunable`."""
         return key in self.special_steps or key in self.tunable or is_writable(self.program, key)
 
     def steps(self, config: Config, values: Mapping[str, str]) -> tuple[Step, ...]:
         """
-        Return the steps from a configuration to what is wanted.
+        Return the steps that set values in a configuration.
 
         Args:
-            config: As it was read.
-            values: Meaning, by its key in the vocabulary, or an option of `tunable` -> value.
+            config: The configuration as it was read.
+            values: Key of a meaning, or an option of `tunable` -> value.
         """
         steps: list[Step] = []
         for key, value in values.items():
@@ -291,9 +290,9 @@ class Server:
         return tuple(dict.fromkeys(steps))
 
     def plain_steps(self, key: str, value: object) -> Iterator[Step]:
-        """Yield the steps that set a meaning, and nothing that goes with it; see `steps`."""
+        """Yield the steps that set the options of a meaning, without its `special_steps`."""
         return plain(self.program, key, value)
 
     def candidates(self, config: Config) -> Pairs:
-        """Return the changes that `lab tune` tries with this server alone."""
+        """Return the changes that `lab tune` tries only with this server."""
         return ()

@@ -32,18 +32,18 @@ if TYPE_CHECKING:  # what reads a configuration needs neither
     from lab.model.profile import Profile
 
 COMMANDS = Path(__file__).with_name("commands.toml")
-"""The servers that are known by their command alone."""
+"""The servers of which only the command is known."""
 
 STDIN = Path("-")
-"""What a command is called that standard input says."""
+"""The path of a command that is read from standard input."""
 
 _KNOWN: tuple[Server, ...] = (UWSGI, GUNICORN, GRANIAN)
 
 TRANSLATABLE: Mapping[str, Server] = {server.program: server for server in _KNOWN if server.output}
-"""Program -> its server, of those that `lab` translates from and to."""
+"""Program -> server, of the servers that `lab` translates from and to."""
 
 EDITABLE = tuple(server.program for server in _KNOWN if server.edits_command)
-"""Programs whose command is edited."""
+"""Programs whose command `lab` can edit."""
 
 GROUPS: Mapping[str, str] = {
     **OF_EVERY_SERVER,
@@ -54,35 +54,35 @@ GROUPS: Mapping[str, str] = {
 
 @cache
 def every() -> tuple[Server, ...]:
-    """Return all of them, those first whose options are known."""
+    """Return all servers; those with known options come first."""
     entries = tomllib.loads(COMMANDS.read_text(encoding="utf-8"))
-    return (*_KNOWN, *(_by_command(program, said) for program, said in entries.items()))
+    return (*_KNOWN, *(_by_command(program, entry) for program, entry in entries.items()))
 
 
-def _by_command(program: str, said: Mapping[str, Sequence[str]]) -> Server:
-    """Return that of an entry of `COMMANDS`."""
-    known = {"listen", "workers", "threads", "calls"}
-    assert said.keys() <= known, f"{COMMANDS}: {program} has {said}"
+def _by_command(program: str, entry: Mapping[str, Sequence[str]]) -> Server:
+    """Return the server of an entry of `COMMANDS`."""
+    known = {"listen", "workers", "threads", "interface"}
+    assert entry.keys() <= known, f"{COMMANDS}: {program} has {entry}"
     listen, workers, threads = (
-        tuple(said.get(key, ())) for key in ("listen", "workers", "threads")
+        tuple(entry.get(key, ())) for key in ("listen", "workers", "threads")
     )
-    calls = str(said.get("calls", WSGI))
-    return Server(program, program, listen, workers, threads, calls=calls)
+    interface = str(entry.get("interface", WSGI))
+    return Server(program, program, listen, workers, threads, default_interface=interface)
 
 
 def named(program: str) -> Server | None:
-    """Return that of a program, by the last part of its path."""
+    """Return the server of a program, given as a name or a path; None: unknown."""
     name = PurePath(program).name
-    return next((each for each in every() if each.program == name), None)
+    return next((server for server in every() if server.program == name), None)
 
 
 def of_command(words: Sequence[str]) -> Server | None:
-    """Return that of the first word that is a program's; of `env A=1 gunicorn` gunicorn's."""
+    """Return the server of the first word that names one: gunicorn for `env A=1 gunicorn`."""
     return next(filter(None, map(named, words)), None)
 
 
 def of(profile: Profile) -> Server:
-    """Return that of a profile: of the first of its commands that has one."""
+    """Return the server of a profile: that of the first command with a known one."""
     if profile.server == UWSGI.program:
         return UWSGI
     return next(filter(None, map(of_command, profile.commands)), Server())
@@ -94,11 +94,12 @@ def settings(profile: Profile) -> Settings:
 
 
 def of_file(path: Path, text: str = "") -> Server | None:
-    """Return that of a configuration, by its name, or else by its *text*; None where none is."""
+    """Return the server of a configuration, by its name or else by its *text*; None: unknown."""
     if path == STDIN:
-        return next(each for each in every() if each.reads_command)
-    by_name = (each for each in every() if path.name.endswith(each.endings or ("\0",)))
-    return next(by_name, None) or next((each for each in every() if each.recognises(text)), None)
+        return next(server for server in every() if server.reads_command)
+    by_name = (server for server in every() if path.name.endswith(server.endings or ("\0",)))
+    by_text = (server for server in every() if server.recognises(text))
+    return next(by_name, None) or next(by_text, None)
 
 
 def of_config(config: Config) -> Server:
@@ -118,15 +119,15 @@ def edited(config: Config, steps: Steps) -> str:
 
 def with_text(config: Config, text: str, file: Path | None = None) -> Config:
     """
-    Return what a configuration is with another text; nothing is written.
+    Return a configuration with another text; nothing is written.
 
     Args:
-        config: As it was read.
-        text: What stands in its file then.
-        file: The file, where it is another one.
+        config: The configuration as it was read.
+        text: The new text of its file.
+        file: Another file to read in its place; None: the same file.
 
     Raises:
-        ProfileError: It is none of its form.
+        ProfileError: The text cannot be read.
     """
     file = file or config.file
     overlay = {**config.known.overlay, file: text}
@@ -134,8 +135,8 @@ def with_text(config: Config, text: str, file: Path | None = None) -> Config:
 
 
 def of_code(code: str) -> Server:
-    """Return that of a rule of the linter's, by the rule's code."""
-    return next(each for each in every() if each.code and code.startswith(each.code))
+    """Return the server of a rule of the linter, by the code of the rule."""
+    return next(server for server in every() if server.code and code.startswith(server.code))
 
 
 def check_serves(name: str, service: Service, to: str) -> None:

@@ -108,4 +108,4 @@ class Case(Config):
 
     def put(self, option: str, value: str) -> Put:
         """Return the step that sets an option to a value, given as it is written in a file."""
-        return Put(option, servers.of_config(self).plain(value))
+        return Put(option, servers.of_config(self).value_of(value))

@@ -10,79 +10,79 @@ from lab.model.runtime import Alteration
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """How another server than uWSGI is started, and what is known of it."""
+    """How to start a server other than uWSGI, and what it needs."""
 
     commands: tuple[tuple[str, ...], ...] = ()
     """Commands in start order, with {host} {port} {address} {socket} {app} {chdir} {here} {folder}
     {workers} {threads} {venv} {built}; {address} is host:port, or unix:/path."""
 
     fill: tuple[str, ...] = ()
-    """Those of its own files that are written to {folder} with their words filled."""
+    """Names of its files that a trial writes to {folder}, with the words in braces filled in."""
 
     replace: tuple[tuple[str, str], ...] = ()
-    """Texts of those files and what takes their place, so that a configuration which is deployed as
-    it is can listen and write elsewhere in a trial."""
+    """Pairs of texts: in the files of *fill*, a trial replaces the first by the second, so that a
+    configuration for production listens and writes elsewhere."""
 
     needs: str | None = None
-    """What installs the server, shown where it is missing."""
+    """The command that installs the server, shown if the server is missing."""
 
     backing: tuple[str, ...] = ()
-    """Backing services that it needs beside the workload's."""
+    """Backing services that it needs, besides those of the workload."""
 
     factory: tuple[str, ...] = ()
-    """Words that say that {app} makes the application, which is not one itself."""
+    """Options to add if {app} is a function that makes the application."""
 
     python: str = ""
-    """Pythons that it runs on, such as "<3.12"; empty for all."""
+    """The Python versions that it supports, such as "<3.12"; empty for all."""
 
     ended: str = ""
     """When and how its project ended, such as "2026-05-05: removed in gunicorn 26"."""
 
     successor: str = ""
-    """Name of the profile that took its place."""
+    """Name of the profile that replaced it."""
 
     venv: str = ""
-    """The virtual environment under .peers whose programs {venv} holds."""
+    """Name of the virtual environment under .peers that {venv} stands for."""
 
     build: tuple[str, ...] = ()
-    """The command that compiles {built} from a source beside it."""
+    """The command that compiles {built} from a source file beside the profile."""
 
     counters: tuple[tuple[str, str], ...] = ()
-    """A cause, and the profile that has the one setting otherwise which it names."""
+    """Pairs of a cause and the profile that differs in the one setting that the cause names."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateCopy:
-    """That a profile is served from a private copy of its options, in the trial's folder."""
+    """The copy of a configuration that a trial writes to its folder and serves."""
 
     cwd: Path | None = None
-    """Folder that its server is started in, unless `Runtime.cwd` says; None for the caller's."""
+    """The folder to start the server in, unless `Runtime.cwd` is set; None: the caller's."""
 
     altered: tuple[Alteration, ...] = ()
-    """What that copy has otherwise than the user's file, in its order."""
+    """The differences between the copy and the user's file, in the order of the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One configuration of one server, a file that its server can run without the lab."""
+    """One configuration of one server: a file, or a command, that works without the lab."""
 
     name: str
     """File name without its suffix; the name used on the command line and in reports."""
 
     server: str
-    """What starts it: "uwsgi" if `uwsgi X.ini` does, "command" if its commands do."""
+    """"uwsgi" if `uwsgi X.ini` starts it, "command" if its commands do."""
 
     path: Path
     """The file: an ini for uWSGI, a TOML under profiles/peers/ for any other server."""
 
     summary: str
-    """One line, imperative: what this step changes."""
+    """One line, imperative: what this profile changes."""
 
     against: str | None
-    """Name of the profile that this one is compared with; None for the start of a ladder."""
+    """Name of the profile that this one is compared with; None for the first of a ladder."""
 
     options: tuple[tuple[str, str], ...]
-    """Resolved options in order, includes expanded, repeats kept; what the server really gets."""
+    """The options that the server gets, in order: includes expanded, repeats kept."""
 
     digest: str
     """SHA-256 of *options* in hexadecimal, independent of the port and of the checkout's folder."""
@@ -91,39 +91,40 @@ class Profile:
     """The section of the ini that is read; empty for [uwsgi]."""
 
     keepalive: bool = False
-    """Whether it promises to keep a client's connection open between requests."""
+    """Whether the server keeps the connection of a client open between requests."""
 
     interfaces: tuple[str, ...] = ("wsgi",)
-    """What its applications are written for, the most fitting first; see `Workload.apps`."""
+    """The interfaces that it serves, the preferred one first; see `Workload.apps`."""
 
     apps: tuple[tuple[str, str], ...] = ()
-    """What it serves for a workload instead: (("db", "app.tornado_db:pool"),), by family."""
+    """Workload family and the application to serve for it: (("db", "app.tornado_db:pool"),)."""
 
     version: tuple[str, ...] = ()
-    """The command whose first line is its server's version, with {python} and {here}."""
+    """The command that prints the version of the server in its first line, with {python} and
+    {here}."""
 
     reply: str | None = None
-    """The body of every reply, where it serves no application: it shows what its server can do at
-    most, and stands beside the others as a reference line."""
+    """The body of every reply, if it serves no application: a reference line, which shows the most
+    that the server can do."""
 
     peer: Peer = Peer()
-    """What there is of another server than uWSGI; of uWSGI it is empty, and has no commands."""
+    """How to start a server other than uWSGI; empty for uWSGI."""
 
-    own: PrivateCopy | None = None
-    """Whether it is served from a private copy: it is a configuration of the user's, or one of ours
-    with what theirs says of their application. None where its file itself is served."""
+    private_copy: PrivateCopy | None = None
+    """The private copy that trials serve: of a user's configuration, or of one of our profiles with
+    the user's application. None if they serve the file itself."""
 
     @property
     def commands(self) -> tuple[tuple[str, ...], ...]:
-        """The commands that start it; none where `uwsgi X.ini` does."""
+        """The commands that start it; empty if `uwsgi X.ini` does."""
         return self.peer.commands
 
     @property
     def cwd(self) -> Path | None:
-        """Folder that its server is started in, unless `Runtime.cwd` says; None for any."""
-        return self.own.cwd if self.own else None
+        """The folder to start the server in, unless `Runtime.cwd` is set; None: any."""
+        return self.private_copy.cwd if self.private_copy else None
 
     @property
     def altered(self) -> tuple[Alteration, ...]:
-        """What its private copy has otherwise than the user's file."""
-        return self.own.altered if self.own else ()
+        """The differences between the private copy and the user's file."""
+        return self.private_copy.altered if self.private_copy else ()

@@ -336,7 +336,11 @@ def _some(names: Sequence[str]) -> str:
 def _commands(summary: Summary, way: Way) -> tuple[str, ...]:
     """Return what to type next, a command a line, and where the rest is."""
     run = summary.run
-    paths = [profile.path for profile in run.plan.profiles if profile.own and profile.path.suffix]
+    paths = [
+        profile.path
+        for profile in run.plan.profiles
+        if profile.private_copy and profile.path.suffix
+    ]
     own = [*dict.fromkeys(map(str, paths))]
     lab, load, lines = way.program, run.plan.load, list[str]()
     if own:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from lab.bench.store.folder import find_run, read_run
-from lab.cli.options.decorators import offered
+from lab.cli.options.decorators import shared_option
 from lab.cli.report import JSON, MARKDOWN
 from lab.cli.types import duration
 from lab.errors import UsageError
@@ -41,10 +41,10 @@ BUDGET = "60m"
     help="Time for --run, such as 30m: a run that is expected to last longer than what is left of "
     f"it is not begun.  [default: {BUDGET}]",
 )
-@offered("blocks", help="Blocks of each run that --run makes.")
-@offered("smallest", help="Smallest difference that they have to see, as in 20%.")
-@offered("server_cores", help="CPUs of their servers, as in 0,2-3.")
-@offered("generator_cores", help="CPUs of their load.")
+@shared_option("blocks", help="Blocks of each run that --run makes.")
+@shared_option("smallest", help="Smallest difference that they have to see, as in 20%.")
+@shared_option("server_cores", help="CPUs of their servers, as in 0,2-3.")
+@shared_option("generator_cores", help="CPUs of their load.")
 def claims_command(
     *,
     runs: tuple[str, ...],

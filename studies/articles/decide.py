@@ -85,7 +85,7 @@ def decided(summary: Summary) -> tuple[ClaimVerdict, ...]:
 def is_about(claim: Claim, plan: Plan) -> bool:
     """Return whether a run by *plan* has what it takes to decide *claim*."""
     # What is served from a copy has other options than the profile that the claim names.
-    asked, names = plan.workload, {each.name for each in plan.profiles if not each.own}
+    asked, names = plan.workload, {each.name for each in plan.profiles if not each.private_copy}
     if asked.name != claim.workload or not {claim.reference, claim.changed} <= names:
         return False
     # A number of its own is other work by the same name.

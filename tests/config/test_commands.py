@@ -36,7 +36,7 @@ def test_a_gunicorn_configuration_is_a_profile(conf):
     """It is read as it is, by one that undoes what reaches beyond a trial; each is named."""
     found = profiles.read(str(conf))
     assert (found.name, found.cwd) == ("gunicorn.conf", conf.parent)
-    assert found.own
+    assert found.private_copy
     assert found.commands == (
         ("gunicorn", "--config", "{folder}/private.conf.py", "--bind", "{host}:{port}", "{app}"),
     )
@@ -99,7 +99,7 @@ def test_a_command_listens_where_the_lab_asks(text, name, words):
     """Its own address is replaced or added; the application is the one that it names."""
     found = profiles.read(text)
     assert found.name == name
-    assert found.own
+    assert found.private_copy
     assert found.commands == (tuple(words.split()),)
     assert servers.settings(found).application == "shop:app"
 
@@ -172,10 +172,10 @@ def test_a_long_command_has_a_name_that_figures_have_room_for():
 def test_the_hooks_that_run_are_named(conf):
     """`lab show` prints the copy, whose first lines name them."""
     conf.write_text(f"{CONF}\ndef post_fork(server, worker):\n    pass\nfrom base import on_exit\n")
-    lines = "\n".join(profiles.shown(profiles.read(str(conf))))
+    lines = "\n".join(profiles.lines_of(profiles.read(str(conf))))
     assert "# Its hooks run, and nobody here knows what they do: post_fork, on_exit.\n" in lines
     conf.write_text(CONF)
-    assert "Its hooks" not in "\n".join(profiles.shown(profiles.read(str(conf))))
+    assert "Its hooks" not in "\n".join(profiles.lines_of(profiles.read(str(conf))))
 
 
 def test_what_is_computed_is_not_taken_for_a_name(conf):

@@ -48,4 +48,4 @@ def test_a_computed_worker_class_is_of_no_interface(line):
     made = started_by(profile("theirs", server="theirs"), ("gunicorn", "a:b"))
     made = replace(made, options=(("gunicorn.conf.py", line),))
     assert servers.of(made).interface(made) == ""
-    assert servers.of(made).fixed(made, "threads") is None
+    assert servers.of(made).why_fixed(made, "threads") is None

@@ -141,7 +141,7 @@ def test_a_start_command_is_served_from_a_private_copy(file):
     (command,) = profile.commands
     assert command[-6:] == ("gunicorn", "--bind", "{host}:{port}", "app:app", "--workers", "4")
     assert profile.cwd == Path("shop").absolute()
-    assert profiles.is_theirs("Procfile:web")
+    assert profiles.is_users_own("Procfile:web")
     for name in ("Procfile", "Procfile:wob"):
         with pytest.raises(ProfileError, match="name Procfile:web or Procfile:api"):
             profiles.read(name)

@@ -66,7 +66,7 @@ def test_a_folder_without_any_is_said(repository):
 def test_the_hook_takes_the_same_files(name, is_one):
     """As pre-commit looks for them: anywhere in a path."""
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    names = "|".join(each.called for each in servers.every() if each.called)
+    names = "|".join(server.file_pattern for server in servers.every() if server.file_pattern)
     assert hook["files"] == f"(?:^|/)(?:{names})"
     assert bool(re.search(hook["files"], name)) is is_one
 

@@ -95,7 +95,7 @@ def mine(tmp_path, text):
 
 def show(name):
     """Do what `lab show` does."""
-    return list(profiles.shown(profiles.read(name)))
+    return list(profiles.lines_of(profiles.read(name)))
 
 
 def plan(name):

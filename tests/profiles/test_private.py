@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from lab.bench import profiles
 from lab.config.uwsgi import flat, roles
-from lab.config.uwsgi.private import asked_over, private
+from lab.config.uwsgi.private import private, protocol_of
 from lab.errors import ProfileError
 from lab.model.runtime import Runtime
 from lab.model.workload import Transport, Wire
@@ -54,7 +54,7 @@ def test_addresses_are_a_trials_own(lines, addresses, asked):
     """One is asked: of those for HTTP, else of uWSGI's own, the first; all keep kind and order."""
     options, _ = copied(*lines)
     assert [value for _, value in options] == addresses
-    assert asked_over(options) == asked
+    assert protocol_of(options) == asked
 
 
 def test_a_router_keeps_its_kind_of_backend():
@@ -394,15 +394,17 @@ def test_application_and_server_are_two_parts():
 
 def test_our_own_profiles_are_no_copies():
     """They obey the lab, and their commands are part of them."""
-    assert [name for name in profiles.find() if profiles.described(name).own is not None] == []
+    assert [
+        name for name in profiles.find() if profiles.described(name).private_copy is not None
+    ] == []
 
 
 def test_a_caller_may_say_that_an_ini_is_ours(tmp_path):
     """It runs as it is, as those of the self-test do; else it is the user's, wherever it lies."""
     ini = tmp_path / "a.ini"
     ini.write_text("[lab]\nsummary = A\n[uwsgi]\nhttp-socket = $(BIND):$(PORT)\nmodule = app\n")
-    assert profiles.described(str(ini)).own is not None
-    assert profiles.described(str(ini), ours=True).own is None
+    assert profiles.described(str(ini)).private_copy is not None
+    assert profiles.described(str(ini), ours=True).private_copy is None
 
 
 @pytest.mark.parametrize(

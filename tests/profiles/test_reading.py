@@ -67,7 +67,7 @@ def test_an_own_ini_is_read_asked_about_and_judged_once(ini, calls):
     """Before the first trial; its copy, which is what is served, by the rules of no effect."""
     asked = Job(profiles=(str(ini), "tuned"))
     prepared = prepare(understand(asked).options, application(asked))
-    assert all(isinstance(each.own, PrivateCopy) for each in prepared.plan.profiles)
+    assert all(isinstance(each.private_copy, PrivateCopy) for each in prepared.plan.profiles)
     (warning,) = prepared.warnings
     assert warning.startswith(f"{ini}:5: thunder-lock = true: ")
     assert (calls["read"], calls["asked"], calls["judged"]) == (1, 1, len(RULES))
@@ -111,7 +111,7 @@ def test_to_show_a_profile_starts_nothing(ini, monkeypatch):
 
     monkeypatch.setattr(subprocess, "Popen", started)
     for name in (str(ini), "tuned", "gunicorn-sync"):
-        assert list(profiles.shown(profiles.read(name)))
+        assert list(profiles.lines_of(profiles.read(name)))
 
 
 def test_an_address_that_a_trial_sets_is_told_as_its_variable():

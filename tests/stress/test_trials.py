@@ -245,7 +245,7 @@ def test_options_are_added_after_the_profile_s_own(tmp_path):
     *_, first, second = confirmed(tuned.path)
     assert first == ("max-worker-lifetime", "3")
     assert second == ("touch-chain-reload", "{here}/file")
-    mine = replace(profiles.read("tuned"), own=PrivateCopy())
+    mine = replace(profiles.read("tuned"), private_copy=PrivateCopy())
     assert overlay(mine, options, tmp_path).options == (*mine.options, *options)
     both = overlay(profiles.read("production"), options, tmp_path)
     nginx, *instances = both.commands

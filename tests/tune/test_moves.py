@@ -151,7 +151,7 @@ def test_what_is_written_is_what_was_measured(ground, values):
     """A trial's copy of a gunicorn.conf.py sets the same as the file that is handed out."""
     found = ground("accesslog = '-'\nworkers = 2\n", "gunicorn.conf.py")
     told = found.steps(values)
-    copy = GUNICORN.stepped(GUNICORN.own(Path(found.name)), told)
+    copy = GUNICORN.with_steps(GUNICORN.profile_of_file(Path(found.name)), told)
     here = str(Path(found.name).parent)
     text = dict(copy.options)["private.conf.py"].replace("{here}", here).replace("{folder}", here)
     measured: dict[str, object] = {}

@@ -88,15 +88,18 @@ def _path(kind: type) -> dict[str, Any]:
 
 
 def _flatten(components: dict[str, Any]) -> None:
-    """Put what a profile is made of among its own properties, as `lab.bench.store.flat` does."""
+    """Describe a profile as one object, in the form of `lab.bench.store.flat`."""
     if "Profile" not in components:
         return
     properties = components["Profile"]["properties"]
+    del properties["peer"], properties["private_copy"]
+    properties["own"] = {
+        "type": "boolean",
+        "default": False,
+        "description": "Whether trials serve a private copy, and not the file itself.",
+    }
     for part in (Peer, PrivateCopy):
         properties |= components.pop(part.__name__)["properties"]
-    del properties["peer"]
-    words = properties["own"]["description"]
-    properties["own"] = {"type": "boolean", "default": False, "description": words}
 
 
 def _describe(component: dict[str, Any], fields: Mapping[str, str]) -> None:

@@ -67,15 +67,15 @@ def with_reading(
         ProfileError: There is none, its header is incomplete, or it cannot be read or served.
     """
     profile = described(name, ours=ours)
-    here = (runtime if profile.own else runtime.for_ours()).started_in(profile.cwd)
+    here = (runtime if profile.private_copy else runtime.for_ours()).started_in(profile.cwd)
     if profile.commands:
-        folder = runtime.chdir if profile.own else None
-        theirs = _is_theirs(profile.path) and profile.path.is_file()
+        folder = runtime.chdir if profile.private_copy else None
+        theirs = _is_users_own(profile.path) and profile.path.is_file()
         reading = read_settings(profile.path, here) if theirs else None
-        return (servers.of(profile).moved(profile, folder) if folder else profile), reading
+        return (servers.of(profile).with_chdir(profile, folder) if folder else profile), reading
     reading = read_ini(profile.path, here, profile.section)
     options, altered_by_user = options_of(reading, here)
-    private_copy = profile.own
+    private_copy = profile.private_copy
     if private_copy is not None:
         try:
             options, altered = private(options, runtime, root=os.geteuid() == 0)
@@ -92,7 +92,7 @@ def with_reading(
         options=options,
         digest=digest_of((*options, *served)),
         keepalive=keeps_connections(options),
-        own=private_copy,
+        private_copy=private_copy,
     )
     return profile, reading
 
@@ -116,13 +116,13 @@ def described(name: str, *, ours: bool = False) -> Profile:
         return replace(made, name=f"{made.name}-own") if made.name in find() else made
     path, section = source.path, source.section
     server = servers.of_file(path)
-    if server and (theirs := server.own(path)):
+    if server and (theirs := server.profile_of_file(path)):
         return theirs
     header = read_header(path)
     _ancestors(path, header)
     if path.suffix == ".toml":
         return read_peer(path, header)
-    private_copy = PrivateCopy(path.parent) if not ours and _is_theirs(path) else None
+    private_copy = PrivateCopy(path.parent) if not ours and _is_users_own(path) else None
     summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
     return Profile(
         name=f"{path.stem}-{section}" if section else path.stem,
@@ -134,7 +134,7 @@ def described(name: str, *, ours: bool = False) -> Profile:
         digest="",
         section=section,
         reply=header.reply,
-        own=private_copy,
+        private_copy=private_copy,
         interfaces=(OWN, *header.interfaces) if private_copy else header.interfaces,
         apps=header.apps,
         version=header.version or (UWSGI, "--version"),
@@ -195,13 +195,13 @@ def is_ours(path: Path) -> bool:
     return path.resolve().is_relative_to(project.profiles())
 
 
-def is_theirs(name: str) -> bool:
+def is_users_own(name: str) -> bool:
     """Return whether a profile's name is that of a configuration of the user's, if it is one."""
     source = _located(name)
-    return bool(source.command) or _is_theirs(source.path)
+    return bool(source.command) or _is_users_own(source.path)
 
 
-def _is_theirs(path: Path) -> bool:
+def _is_users_own(path: Path) -> bool:
     return path.suffix != ".toml" and not is_ours(path)
 
 

@@ -11,17 +11,17 @@ from lab.model.profile import Profile
 from lab.model.runtime import Runtime
 
 
-def check_named(theirs: Sequence[Profile], runtime: Runtime) -> None:
+def check_keep_and_drop(user_profiles: Sequence[Profile], runtime: Runtime) -> None:
     """
     Refuse options to keep or to drop that none of the user's configurations has.
 
     Raises:
         UsageError: With the option of that meaning, or of a like name, that they have.
     """
-    inis = [profile for profile in theirs if not profile.commands]
-    if runtime.drop and theirs and not inis:
+    inis = [profile for profile in user_profiles if not profile.commands]
+    if runtime.drop and user_profiles and not inis:
         raise UsageError(f"--drop {min(runtime.drop)}: it leaves out options of an ini alone")
-    for flag, given, of in (("keep", runtime.keep, theirs), ("drop", runtime.drop, inis)):
+    for flag, given, of in (("keep", runtime.keep, user_profiles), ("drop", runtime.drop, inis)):
         has = sorted({option for profile in of for option in _options(profile)})
         for option in sorted(given - set(has)):
             hint = f"; it has {like}" if (like := _like(option, has)) else ""

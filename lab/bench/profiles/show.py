@@ -1,4 +1,4 @@
-"""A profile as a trial runs it, for people: what `lab show` prints."""
+"""The lines that `lab show` prints: a profile as a trial runs it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from lab.config.uwsgi import filled, flat
 from lab.model.profile import Profile
 
 
-def shown(profile: Profile) -> Iterator[str]:
+def lines_of(profile: Profile) -> Iterator[str]:
     """
     Yield the lines of the ini, or of the commands and files, that a trial of *profile* runs.
 
-    {port}, {socket}, {folder} and what else is in braces stand for what each trial has of its own.
+    Words in braces, such as {port}, {socket} and {folder}, differ in each trial.
     """
     mark = "#" if profile.commands else ";"
-    theirs = "the private copy that a trial runs" if profile.own else "as a trial runs it"
-    yield f"{mark} {profile.summary if profile.own else profile.path}: {theirs}."
-    if profile.own:
+    what = "the private copy that a trial runs" if profile.private_copy else "as a trial runs it"
+    yield f"{mark} {profile.summary if profile.private_copy else profile.path}: {what}."
+    if profile.private_copy:
         yield f"{mark} What is in braces is each trial's own."
     for alteration in profile.altered:
-        what = "left out: " if alteration.became is None else ""
-        yield f"{mark} {what}{alteration}"
+        left_out = "left out: " if alteration.became is None else ""
+        yield f"{mark} {left_out}{alteration}"
     yield ""
     places = {**folders(profile), "{host}": "127.0.0.1"}
     if not profile.commands:

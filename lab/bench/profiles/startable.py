@@ -38,7 +38,7 @@ def warnings(
     Raises:
         ProfileError: The file of the project that says which rules count cannot be read.
     """
-    if not profile.own or reading is None:
+    if not profile.private_copy or reading is None:
         return ()
     flaws = _linted(profile, runtime, reading, ignore=("UW9", *RULES)).flaws
     said = (flaw for flaw in flaws if flaw.severity in (Severity.ERROR, Severity.NO_EFFECT))

@@ -63,7 +63,7 @@ class ServerRunner:
 
         def order(endpoint: Endpoint) -> Order:
             site = Site(endpoint, folder, project.root(), words)
-            launch = server.private(profile, workload, site)
+            launch = server.launch(profile, workload, site)
             for name, text in launch.files.items():
                 temporary.write(folder / name, text)
             _hand_over(folder, launch)

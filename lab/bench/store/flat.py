@@ -1,8 +1,8 @@
 """
-A profile as `run.json` has it: one object, with the fields of its `Peer` and its `PrivateCopy`.
+A profile as `run.json` stores it: one object, with the fields of its `Peer` and `PrivateCopy`.
 
-There `own` is a boolean: whether the profile has a private copy. Other programs read `run.json`, so
-it keeps this form.
+The key `own` is a boolean: whether the profile has a private copy. Other programs read `run.json`,
+so it keeps this form.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ Content = dict[str, Any]
 
 
 def flatten(header: Content) -> Content:
-    """Bring the profiles of *header*, from the model's form, into that of `run.json`; return it."""
+    """Change the profiles of *header* from the form of the model to that of `run.json`."""
     for arm in _arms(header):
         profile = arm["profile"]
-        peer, own = profile.pop("peer"), profile.pop("own")
-        profile |= {**peer, "own": own is not None, **(own or asdict(PrivateCopy()))}
+        peer, copy = profile.pop("peer"), profile.pop("private_copy")
+        profile |= {**peer, "own": copy is not None, **(copy or asdict(PrivateCopy()))}
     return header
 
 
 def nest(header: Content) -> None:
     """
-    Bring the profiles of *header*, the content of a `run.json`, into the model's form.
+    Change the profiles of *header*, the content of a `run.json`, to the form of the model.
 
     Raises:
         KeyError, TypeError, AttributeError: *header* is damaged.
     """
     for arm in _arms(header):
         profile = arm["profile"]
-        own = _part(PrivateCopy, profile) if profile.get("own") else None
-        arm["profile"] = {**profile, "peer": _part(Peer, profile), "own": own}
+        copy = _part(PrivateCopy, profile) if profile.pop("own", False) else None
+        arm["profile"] = {**profile, "peer": _part(Peer, profile), "private_copy": copy}
 
 
 def _part(kind: type[Peer | PrivateCopy], profile: Content) -> Content:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import ip_address
 
-from lab.bench.machine.cpus import deal, cpu_list
+from lab.bench.machine.cpus import cpu_list, deal
 from lab.bench.trials.conduct import PreparedRun
 from lab.model.plan import Plan
 from lab.model.wording import counted

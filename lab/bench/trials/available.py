@@ -294,7 +294,7 @@ def unserved(profile: Profile, workload: Workload) -> str | None:
     """Return why *profile* cannot be asked for *workload*, or None."""
     if app_of(profile, workload) is not None:
         return None
-    if profile.own and OWN not in profile.interfaces:
+    if profile.private_copy and OWN not in profile.interfaces:
         return "names no application: --app MODULE:CALLABLE"
     kinds = " or ".join(WRITTEN.get(interface, interface) for interface in profile.interfaces)
     return f"serves {kinds} applications; {workload.name} has none"

@@ -40,7 +40,7 @@ from lab.bench.store.folder import (
     run_of,
 )
 from lab.bench.trials.available import available, import_applications, warnings
-from lab.bench.trials.cores import count_generators, assign_cores
+from lab.bench.trials.cores import assign_cores, count_generators
 from lab.bench.trials.counter_runs import plan_counters
 from lab.bench.trials.minutes import Minutes, with_minutes
 from lab.bench.trials.plan import estimate, validate, with_inert

@@ -67,14 +67,14 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
 def changed(profile: Profile, name: str, path: Path, move: Move) -> Profile:
     """Return *profile* with *move* applied, which is to stand in the ini *path*."""
     return replace(
-        servers.of(profile).stepped(profile, move.steps),
+        servers.of(profile).with_steps(profile, move.steps),
         name=name,
         # A private copy is written of its options, whose folder is that of the user's file.
-        path=profile.path if profile.own else path.resolve(),
+        path=profile.path if profile.private_copy else path.resolve(),
         summary=f"{profile.name} with {move.text}",
         against=None,
         apps=(),
-        own=profile.own and replace(profile.own, altered=()),
+        private_copy=profile.private_copy and replace(profile.private_copy, altered=()),
     )
 
 
@@ -87,7 +87,7 @@ def render(profile: Profile, of: Profile) -> str:
     """
     places = folders(of)
     told, section = "BIND=127.0.0.1 PORT=8080", ini(profile.options, places)
-    if profile.own:
+    if profile.private_copy:
         names = {"{host}": "BIND", "{port}": "PORT", "{socket}": "SOCKET", "{folder}": "FOLDER"}
         section = flat(profile.options, places | {name: f"$({names[name]})" for name in names})
         told += " SOCKET=/tmp/new/a.sock FOLDER=/tmp/new"

@@ -35,7 +35,10 @@ def arm_of(
     profile: Profile, workload: Workload, load: Load, at: Mapping[str, str] | None = None
 ) -> Arm:
     """Return the arm of *profile* in a run of *workload*: with what it serves, or its own reply."""
-    ini, runtime = profile.own and not profile.commands, workload.beside or workload.runtime
+    ini, runtime = (
+        profile.private_copy and not profile.commands,
+        workload.beside or workload.runtime,
+    )
     if profile.reply is not None:
         expect = Expectation(body=profile.reply.encode())
         asks = [
@@ -53,11 +56,11 @@ def arm_of(
         )
     else:
         app = app_of(profile, workload) or None
-        chdir = None if profile.own and app is None else workload.chdir
+        chdir = None if profile.private_copy and app is None else workload.chdir
         if ini and app is None:  # it says by itself in which environment that is served
             runtime = workload.runtime
         workload = replace(workload, app=app, apps={}, chdir=chdir, runtime=runtime, beside=None)
-    if profile.own and (over := servers.of(profile).asked_over(profile)):
+    if profile.private_copy and (over := servers.of(profile).protocol_of(profile)):
         wire, transport = over
         workload = replace(workload, wire=wire, transport=transport)
         load = replace(load, keepalive=load.keepalive and wire.manner.keeps)

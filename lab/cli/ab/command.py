@@ -27,7 +27,7 @@ from lab.bench.trials.progress import Progress
 from lab.bench.trials.replies import TriedOut
 from lab.cli.ab.conclusion import PairConclusion, PairRun, told_of
 from lab.cli.ab.sides import INSTALL, Version, VersionsJob, versions
-from lab.cli.options.decorators import FULL, each_of
+from lab.cli.options.decorators import FULL, shared_options
 from lab.cli.options.execution import application, understand
 from lab.cli.options.table import Job
 from lab.cli.outputs import OUTPUT
@@ -132,7 +132,7 @@ SHARED = (
     metavar="FILE",
     help="Write the result as Markdown, for a comment on a pull request.",
 )
-@each_of(*SHARED, path="/", blocks="as many as fit", minutes=f"{MINUTES:g}")
+@shared_options(*SHARED, path="/", blocks="as many as fit", minutes=f"{MINUTES:g}")
 @FULL
 def ab_command(
     *,

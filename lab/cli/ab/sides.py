@@ -157,7 +157,7 @@ def _version(  # noqa: PLR0917 - each of its own kind
     python = made or python
     if request.setup:
         env = (*request.env, *own_env)
-        started = runtime(python, env=env, env_file=request.env_file, own=True)
+        started = runtime(python, env=env, env_file=request.env_file, users_config=True)
         packages.run_setup(request.setup, folder, started)
         if made:  # it may have installed more
             packages.note(made)

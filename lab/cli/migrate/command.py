@@ -13,7 +13,7 @@ import click
 from lab.cli.migrate.migration import Migration, migrated
 from lab.cli.migrate.text import FORMS
 from lab.cli.migrate.trial import status_of
-from lab.cli.options.decorators import each_of
+from lab.cli.options.decorators import shared_options
 from lab.cli.options.table import OPTIONS, Job
 from lab.cli.outputs import OUTPUT, write_new
 from lab.cli.types import NAME
@@ -73,7 +73,7 @@ MEASURED = (
     metavar="/PATH",
     help="Path of a fast reply, for 500 clients at once.  [default: --path]",
 )
-@each_of(
+@shared_options(
     *MEASURED,
     path="/",
     blocks=f"{QUICK.blocks}",

@@ -23,7 +23,7 @@ FULL = click.option("--full", is_flag=True, help="Print the full report: every t
 
 
 def named_profiles(other: str) -> Decorator:
-    """Take PROFILEs, after --profiles or without it, as *other* does."""
+    """Return the argument PROFILE..., with an ignored --profiles as the command *other* has it."""
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         text = f"Accepted before the names, as with {other}; ignored."
@@ -33,30 +33,32 @@ def named_profiles(other: str) -> Decorator:
     return decorate
 
 
-def every_option(command: Callable[..., int]) -> Callable[..., int]:
-    """Take each option of the table that `lab run` has."""
-    return each_of(*(name for name, option in OPTIONS.items() if not option.not_in_lab))(command)
+def all_shared_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add each option of the table that `lab run` has."""
+    return shared_options(*(name for name, option in OPTIONS.items() if not option.not_in_lab))(
+        command
+    )
 
 
-def each_of(*names: str, **shown: str) -> Decorator:
-    """Take these options of the table, in this order; *shown* has defaults that are others here."""
+def shared_options(*names: str, **shown: str) -> Decorator:
+    """Return a decorator that adds options of the table; *shown* has other default texts."""
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         for name in reversed(names):
             changed = {"shown": shown[name]} if name in shown else {}
-            command = offered(name, **changed)(command)
+            command = shared_option(name, **changed)(command)
         return command
 
     return decorate
 
 
-def offered(name: str, **changed: str) -> Decorator:
+def shared_option(name: str, **changed: str) -> Decorator:
     """
-    Take one option of the table.
+    Return a decorator that adds one option of the table.
 
     Args:
-        name: The field's of `lab.cli.options.table.Job`, which the command gets it as.
-        changed: What this command says otherwise.
+        name: A field of `lab.cli.options.table.Job`; the command gets its value by this name.
+        changed: Attributes of the `Option` that differ in this command.
     """
     option: Option = replace(OPTIONS[name], **changed)  # type: ignore[arg-type] # texts
     typed = option.name

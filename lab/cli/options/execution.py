@@ -17,11 +17,11 @@ from lab.bench.trials.hosts import own_address
 from lab.bench.trials.minutes import usual_minutes
 from lab.bench.trials.plan import check_lasts, validate_load, validate_sizes
 from lab.bench.trials.rates import Rate, check_units, parse_rates, planned
-from lab.bench.trials.same_application import says_what_is_served
+from lab.bench.trials.same_application import any_is_users_own
 from lab.bench.trials.sweep import Sweep, parse_sweep
 from lab.bench.workloads import FittingLoad, asking
 from lab.bench.workloads.question import Question, requests_of
-from lab.cli.options.runtime import runtime, with_copy
+from lab.cli.options.runtime import runtime, with_private_copy
 from lab.cli.options.table import Job
 from lab.errors import UsageError
 from lab.model.plan import SMALLEST, Load
@@ -69,10 +69,10 @@ def understand(job: Job) -> CheckedJob:
 
 def application(job: Job, say: Callable[[str], None] = lambda _: None) -> Workload:
     """
-    Return what is asked of each server that is started; *say* is told what was read for it.
+    Return the workload of a job; call *say* with a line for each file that was read.
 
     Raises:
-        UsageError: A part of it cannot be meant so, or the generator cannot ask it.
+        UsageError: Options contradict each other, or the generator cannot send the requests.
         WorkloadError: A file of requests cannot be read.
     """
     workload = workloads.workload(
@@ -80,14 +80,15 @@ def application(job: Job, say: Callable[[str], None] = lambda _: None) -> Worklo
         question(job),
         app=job.app,
         chdir=job.chdir,
-        own=_is_own(job),
+        own=_config_names_app(job),
         say=say,
     )
     check_clients((job.generator, job.client), workload)
     given = job.python, job.uwsgi, job.cwd, job.env, job.env_file
-    own = says_what_is_served(job.profiles)
-    folder = _folder(job, workload) if own else None
-    started = with_copy(runtime(*given, own=own), job.keep, job.drop, folder)
+    users_config = any_is_users_own(job.profiles)
+    folder = _chdir(job, workload) if users_config else None
+    started = runtime(*given, users_config=users_config)
+    started = with_private_copy(started, job.keep, job.drop, folder)
     started = replace(started, pinned=job.pin, front_http=job.front == "http")
     if job.bind is not None:
         started = replace(started, bind=own_address(job.bind))
@@ -96,18 +97,18 @@ def application(job: Job, say: Callable[[str], None] = lambda _: None) -> Worklo
 
 def of_running_server(job: Job, path: str) -> Workload:
     """
-    Return what is asked of a server that already runs, of *path* where nothing is said.
+    Return the workload for a server that already runs; *path* is the default path.
 
     Raises:
-        UsageError: As `application`.
+        UsageError: As for `application`.
     """
-    said = question(job)
-    answer = requests_of(said if job.path or job.requests else replace(said, paths=(path,)))
+    asked = question(job)
+    answer = requests_of(asked if job.path or job.requests else replace(asked, paths=(path,)))
     return asking(Workload("running server", path, Expectation()), answer.requests, answer.host)
 
 
 def question(job: Job) -> Question:
-    """Return what was said of what is asked."""
+    """Return the options of a job that describe the requests."""
     return Question(
         paths=job.path,
         method=job.method,
@@ -124,7 +125,7 @@ def question(job: Job) -> Question:
 
 
 def _swept(job: Job) -> tuple[Sweep | None, str | None]:
-    """Return the sweep, and the rates: those of a sweep where it is one of rates."""
+    """Return the sweep and the rates of a job; a sweep of rates is returned as rates."""
     if job.sweep is None:
         return None, job.rate
     sweep = parse_sweep(job.sweep)
@@ -146,15 +147,15 @@ def _several(job: Job) -> bool:
     return job.sweep is not None and "," in job.sweep
 
 
-def _is_own(job: Job) -> bool:
-    """Return whether a configuration of the user's says what is served."""
-    said = job.app is not None or job.workload is not None or job.load == "walkthrough"
-    return not said and says_what_is_served(job.profiles)
+def _config_names_app(job: Job) -> bool:
+    """Return whether the application is the one that a user's configuration names."""
+    named = job.app is not None or job.workload is not None or job.load == "walkthrough"
+    return not named and any_is_users_own(job.profiles)
 
 
-def _folder(job: Job, workload: Workload) -> Path | None:
-    """Return the folder that stands for the `chdir` of the user's inis; None for their own."""
-    return job.chdir if _is_own(job) else workloads.folder_of(workload)
+def _chdir(job: Job, workload: Workload) -> Path | None:
+    """Return the folder that replaces the `chdir` of the user's inis; None: unchanged."""
+    return job.chdir if _config_names_app(job) else workloads.folder_of(workload)
 
 
 def _usual(job: Job) -> FittingLoad:
@@ -162,7 +163,7 @@ def _usual(job: Job) -> FittingLoad:
     if job.load == "walkthrough":
         name: str | None = workloads.DEFAULT
     else:
-        name = job.workload or (None if job.app or _is_own(job) else workloads.DEFAULT)
+        name = job.workload or (None if job.app or _config_names_app(job) else workloads.DEFAULT)
     described = workloads.read(name) if name else None
     if job.load == "sustained":
         return described.own if described else FittingLoad(Load())

@@ -1,4 +1,4 @@
-"""What runs an application of the user's: their environment, their uWSGI, their variables."""
+"""The options that say how the user's application runs: --python, --uwsgi, --cwd, --env."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.errors import UsageError
 from lab.model.runtime import OF_UWSGI, Runtime, Variables
 
 SET_BY_THE_LAB = r"BIND|PORT|WSGI_APP|WSGI_CHDIR"
-"""Variables by which a trial is told where to answer, and what to serve."""
+"""Variables that the lab sets in each trial: the address, and the application."""
 
 
 def runtime(
@@ -24,25 +24,27 @@ def runtime(
     env: Sequence[str] = (),
     env_file: Path | None = None,
     *,
-    own: bool = False,
+    users_config: bool = False,
 ) -> Runtime:
     """
-    Return what a server of the user's is started with.
+    Return the environment in which a user's application runs.
 
     Args:
         python: A virtual environment, or its python.
-        uwsgi: A program.
-        cwd: A folder.
-        env: NAME=VALUE, or NAME for the caller's own value.
-        env_file: Lines NAME=VALUE.
-        own: Whether a configuration of theirs is started, of which UWSGI_ variables are options.
+        uwsgi: The uwsgi program.
+        cwd: The folder to start servers in.
+        env: NAME=VALUE, or NAME to pass the caller's value on.
+        env_file: A file of lines NAME=VALUE.
+        users_config: Whether the server has a configuration of the user's. Only then may UWSGI_
+            variables, which uWSGI reads as options, be set.
 
     Raises:
-        UsageError: One of them is not there, or is no such thing. No value is in its message.
+        UsageError: A file does not exist or is of the wrong kind, or a variable is not allowed. The
+            message contains no value of a variable.
     """
     python, uwsgi, cwd, env_file = map(_expanded, (python, uwsgi, cwd, env_file))
-    values = _from_file(env_file, own=own) if env_file else {}
-    values |= dict(_variable(each, own=own) for each in env)
+    values = _from_file(env_file, users_config=users_config) if env_file else {}
+    values |= dict(_variable(given, users_config=users_config) for given in env)
     if uwsgi is not None and not (uwsgi.is_file() and os.access(uwsgi, os.X_OK)):
         raise UsageError(f"--uwsgi {uwsgi}: there is no such program")
     if cwd is not None and not cwd.is_dir():
@@ -57,20 +59,20 @@ def runtime(
     )
 
 
-def with_copy(
+def with_private_copy(
     started: Runtime, keep: Sequence[str], drop: Sequence[str] = (), chdir: Path | None = None
 ) -> Runtime:
     """
-    Return *started* with what is told of the private copy of a configuration.
+    Return *started* with the options for the private copy of a configuration.
 
     Args:
-        started: What its server is started with.
-        keep: Options that stay as they are.
-        drop: Options that are left out.
-        chdir: Folder that stands for its `chdir`.
+        started: The runtime without them.
+        keep: Options that stay unchanged in the copy.
+        drop: Options that the copy leaves out.
+        chdir: Replaces the `chdir` of the configuration; None: unchanged.
 
     Raises:
-        UsageError: There is no such folder.
+        UsageError: *chdir* does not exist.
     """
     chdir = _expanded(chdir)
     if chdir is not None and not chdir.is_dir():
@@ -94,20 +96,20 @@ def _environment(path: Path) -> Path:
     if not paths:
         problem = "it has no bin/python: name a virtual environment's folder, or its python"
         raise UsageError(f"{given}: {problem}")
-    if path.is_file() and not any(path.samefile(each) for each in paths):
+    if path.is_file() and not any(path.samefile(python) for python in paths):
         raise UsageError(f"{given}: {paths[0]} is another one; name a virtual environment's python")
     return folder
 
 
-def _variable(given: str, *, own: bool) -> tuple[str, str]:
-    """Return name and value of what stands after --env."""
+def _variable(given: str, *, users_config: bool) -> tuple[str, str]:
+    """Parse the value of --env: return the name and the value of the variable."""
     name, stands, value = given.partition("=")
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         shown = name if stands else "..."  # it may be a value without its name
         raise UsageError(f"--env {shown}: expected NAME=VALUE, or NAME for the value that it has")
     if re.fullmatch(SET_BY_THE_LAB, name):
         raise UsageError(f"--env {name}: the lab sets it, for each trial anew; leave it out")
-    if name.startswith(OF_UWSGI) and not own:
+    if name.startswith(OF_UWSGI) and not users_config:
         problem = "uWSGI takes it for an option: it goes with an ini of yours, as in lab run my.ini"
         raise UsageError(f"--env {name}: {problem}")
     if not stands and name not in os.environ:
@@ -115,23 +117,23 @@ def _variable(given: str, *, own: bool) -> tuple[str, str]:
     return name, value if stands else os.environ[name]
 
 
-def _from_file(path: Path, *, own: bool) -> dict[str, str]:
-    """Return what an environment file says, but for what the lab sets, or our profiles obey."""
+def _from_file(path: Path, *, users_config: bool) -> dict[str, str]:
+    """Read an environment file, without the variables that the lab or our profiles use."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--env-file {path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"--env-file {path}: is not UTF-8 text") from None
-    left_out = SET_BY_THE_LAB if own else rf"{SET_BY_THE_LAB}|{OF_UWSGI}\w*"
+    left_out = SET_BY_THE_LAB if users_config else rf"{SET_BY_THE_LAB}|{OF_UWSGI}\w*"
     return {n: v for n, v in _lines(text, path) if not re.fullmatch(left_out, n)}
 
 
 def _lines(text: str, path: Path) -> Iterator[tuple[str, str]]:
     """
-    Yield name and value of each line, as docker reads them, and as a shell does quotes and export.
+    Yield name and value of each line, as docker reads them; also take quotes and `export`.
 
-    A name alone has the caller's value, if there is one. Nothing in a value is expanded.
+    A name alone gets the caller's value, if it is set. Variables in a value are not expanded.
     """
     for number, line in enumerate(text.splitlines(), start=1):
         match = re.fullmatch(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*(?:(=)\s*(.*?))?\s*", line)

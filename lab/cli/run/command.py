@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from lab.bench.profiles.catalogue import check_names
-from lab.cli.options.decorators import FULL, every_option, named_profiles
+from lab.cli.options.decorators import FULL, all_shared_options, named_profiles
 from lab.cli.options.table import Job
 
 
 @click.command("run")
 @named_profiles("locust")
-@every_option
+@all_shared_options
 @FULL
 def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
     """

@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 from lab.bench.store.folder import write_json, write_text
-from lab.bench.trials.same_application import says_what_is_served
+from lab.bench.trials.same_application import any_is_users_own
 from lab.bench.workloads import refuse_without_app
-from lab.cli.options.decorators import each_of, named_profiles, offered
+from lab.cli.options.decorators import named_profiles, shared_option, shared_options
 from lab.cli.options.execution import application
-from lab.cli.options.runtime import runtime, with_copy
+from lab.cli.options.runtime import runtime, with_private_copy
 from lab.cli.options.table import Job
 from lab.cli.outputs import OUTPUT
 from lab.cli.stress.faults import FAULTS
@@ -50,10 +50,10 @@ JUDGED = ("status", "check")
     "--fault", "faults", multiple=True, metavar="NAME", help="Only this fault; may be repeated."
 )
 @click.option("--rate", type=number(1, 1000), default=RATE, help="Requests per second.")
-@offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
-@each_of("chdir", *STARTED, *COPIED, "front")
-@offered("path", help="Request target; several make a mix.", shown="/ with --app")
-@each_of(*ASKED[1:], *JUDGED)
+@shared_option("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
+@shared_options("chdir", *STARTED, *COPIED, "front")
+@shared_option("path", help="Request target; several make a mix.", shown="/ with --app")
+@shared_options(*ASKED[1:], *JUDGED)
 @click.option(
     "--require",
     multiple=True,
@@ -100,12 +100,12 @@ def stress_command(
 
 def _subject(job: Job) -> Workload:
     """Return what is asked: of the user's application, or of one of ours that waits."""
-    if job.app is not None or says_what_is_served(job.profiles):
+    if job.app is not None or any_is_users_own(job.profiles):
         return application(job, partial(say, err=True))
     said = {name: getattr(job, name) or None for name in ("chdir", *ASKED, *JUDGED)}
     refuse_without_app(**said)
     started = runtime(**{name: getattr(job, name) for name in STARTED})
-    return replace(WAITING, runtime=with_copy(started, job.keep, job.drop))
+    return replace(WAITING, runtime=with_private_copy(started, job.keep, job.drop))
 
 
 class _Files:

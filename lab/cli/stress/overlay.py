@@ -36,7 +36,7 @@ def overlay(profile: Profile, options: Sequence[tuple[str, str]], folder: Path) 
     server, placed = servers.of(profile), _placed(options, folder)
     if not options:
         return profile
-    if profile.own:  # its copy is written of its options
+    if profile.private_copy:  # its copy is written of its options
         return replace(profile, options=(*profile.options, *options))
     if server.includes(profile.path.name):
         written = folder / profile.path.name

@@ -280,7 +280,7 @@ class Measurer:
             return base
         if is_command(ground.name):
             return profile_of(alone(ground.text(values)))
-        return servers.of(base).stepped(base, told)
+        return servers.of(base).with_steps(base, told)
 
     def _plan(
         self, champion: Values, others: Collection[Values], blocks: int, name: str = ""

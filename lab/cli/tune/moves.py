@@ -154,7 +154,7 @@ class Ground:
 
     def steps(self, values: Values) -> tuple[Step, ...]:
         """Return how its server is told values; what it cannot be told is left out."""
-        mine = {key: value for key, value in values.items() if self.server.takes(key)}
+        mine = {key: value for key, value in values.items() if self.server.can_set(key)}
         return self.server.steps(self.config, mine)
 
     def places(self, values: Values) -> int | None:
@@ -234,7 +234,7 @@ def _all(
     if first:
         if ground.is_on("access-log"):
             yield LOG, {"access-log": NO}
-        if facts.greenlets and ground.server.takes("greenlets"):
+        if facts.greenlets and ground.server.can_set("greenlets"):
             yield GREENLET, {"greenlets": GREENLETS}
         yield from _queue(ground, facts)
 

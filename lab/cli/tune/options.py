@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from lab.cli.options.decorators import each_of
+from lab.cli.options.decorators import shared_options
 from lab.cli.types import ParsedType, duration, number, whole_number
 from lab.config.servers import GROUPS
 from lab.errors import UsageError
@@ -37,7 +37,7 @@ def groups(_context: click.Context, option: click.Parameter, value: str) -> froz
 
 def measuring(command: Command) -> Command:
     """Take the options of a tune that measures."""
-    command = each_of(*MEASURED, path="/", window="2s", warmup="0.5s")(command)
+    command = shared_options(*MEASURED, path="/", window="2s", warmup="0.5s")(command)
     for made in reversed(_OWN):
         command = made(command)
     return command

@@ -194,7 +194,7 @@ def _facts(tuning: TuneJob, measurer: Measurer) -> Facts:
     cores, ground = measurer.prepared.cores, measurer.ground
     threads = ground.in_threads if tuning.threads is None else tuning.threads
     profile = measurer.arms[ground.program].profile
-    why = servers.of(profile).fixed(profile, "threads") if threads else None
+    why = servers.of(profile).why_fixed(profile, "threads") if threads else None
     if why is not None:
         tuning.left_out["threads"] = why
     at_once = measurer.prepared.plan.load.connections
@@ -307,7 +307,7 @@ def _conducted(prepared: PreparedRun, options: Measurement, written: Files) -> O
 def _fixed(measurer: Measurer, tuning: TuneJob) -> Iterator[str]:
     """Yield the groups that the configuration itself keeps from being moved."""
     profile = measurer.arms[measurer.ground.program].profile
-    why = servers.of(profile).fixed(profile, "workers")
+    why = servers.of(profile).why_fixed(profile, "workers")
     if why is not None:
         tuning.left_out["workers"] = why
         yield "workers"

@@ -63,7 +63,7 @@ class Granian(Server):
         config = read(path, Known(overlay={path: shlex.join(command)}))
         return interface_of(config)
 
-    def fixed(self, profile: Profile, quantity: str) -> str | None:
+    def why_fixed(self, profile: Profile, quantity: str) -> str | None:
         """Return why a profile has no threads to vary: of others granian starts with one alone."""
         if quantity == "threads" and (called := self.interface(profile)) != WSGI:
             return f"has no threads to vary: an {called.upper()} application runs in an event loop"
@@ -102,7 +102,7 @@ GRANIAN = Granian(
     code="GR",
     file="granian",
     endings=("granian",),
-    largest=1 << 16,
+    max_bytes=1 << 16,
     edits_command=True,
     output="granian.sh",
     tunable=steps.TUNABLE,

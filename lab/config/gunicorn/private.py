@@ -1,8 +1,8 @@
 """
-A gunicorn.conf.py of the user's as a trial may run it.
+The private copy of a user's gunicorn.conf.py.
 
-What a trial of it must not do as well, such as to write a real server's log, a second configuration
-file undoes, which the first one is read by.
+The copy is a second configuration file. It executes the user's file, and then overrides the
+settings that would reach beyond a trial, such as the log of a server in production.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lab.config.gunicorn import BIND, PROGRAM
 from lab.config.gunicorn.edit import as_python
 from lab.config.gunicorn.reader import assignments, hooks, python_text
 from lab.config.meaning import ComputedValue
-from lab.config.private import ASKED_SO, FREE_PORT, LOG, PID, PRIVATE_SOCKET, STATSD, started_by
+from lab.config.private import FREE_PORT, LOG, OVER_UWSGI, PID, PRIVATE_SOCKET, STATSD, started_by
 from lab.config.steps import Put, Rename, Step
 from lab.errors import ProfileError
 from lab.model.digest import digest_of, told
@@ -48,15 +48,15 @@ LEFT_OUT = {
     **dict.fromkeys(("syslog", "logconfig", "logconfig_dict", "logconfig_json"), LOG),
     **dict.fromkeys(("certfile", "keyfile"), "lab sends requests without TLS"),
 }
-MOVED = {"bind": FREE_PORT, "accesslog": "the trial's folder", "errorlog": "the trial's folder"}
+CHANGED = {"bind": FREE_PORT, "accesslog": "the trial's folder", "errorlog": "the trial's folder"}
 
 
-def own(path: Path) -> Profile:
+def profile_of_file(path: Path) -> Profile:
     """
     Return the profile of a gunicorn.conf.py.
 
     Raises:
-        ProfileError: It cannot be read, or is no Python.
+        ProfileError: The file cannot be read, or is not Python.
     """
     try:
         text = python_text(read_bytes(path), path)
@@ -66,47 +66,47 @@ def own(path: Path) -> Profile:
     except UnicodeEncodeError:
         problem = "its path is not UTF-8, and Python cannot read a private copy of it: rename it"
         raise ProfileError(path, problem) from None
-    said = assignments(text)
-    app = said.get("wsgi_app")
-    bind = ("--bind", "{address}") if asked_over(said) else BIND
+    settings = assignments(text)
+    app = settings.get("wsgi_app")
+    bind = ("--bind", "{address}") if protocol_of(settings) else BIND
     command = (PROGRAM, "--config", f"{{folder}}/{COPY}", *bind, "{app}")
-    called = ", ".join(hooks(text))
-    run = f"# Its hooks run, and nobody here knows what they do: {called}.\n" if called else ""
-    copy = SETTINGS.replace("HOOKS", run).replace("NAME", path.name)
+    names = ", ".join(hooks(text))
+    comment = f"# Its hooks run, and nobody here knows what they do: {names}.\n" if names else ""
+    copy = SETTINGS.replace("HOOKS", comment).replace("NAME", path.name)
     copy += UNPRIVILEGED * (os.geteuid() != 0)
     served = isinstance(app, str) and not isinstance(app, ComputedValue)
     options = (("app", str(app)),) if served else ()
-    made = started_by(path.with_suffix("").name, path, command, options)
+    profile = started_by(path.with_suffix("").name, path, command, options)
     return replace(
-        made,
+        profile,
         summary=path.name,
-        options=(*made.options, (path.name, text), (COPY, copy)),
-        digest=digest_of((*made.options, (path.name, told(path.name, text)))),
-        peer=replace(made.peer, fill=(COPY,)),
-        interfaces=made.interfaces if options else ("wsgi",),
-        own=PrivateCopy(path.parent, tuple(_altered(said))),
+        options=(*profile.options, (path.name, text), (COPY, copy)),
+        digest=digest_of((*profile.options, (path.name, told(path.name, text)))),
+        peer=replace(profile.peer, fill=(COPY,)),
+        interfaces=profile.interfaces if options else ("wsgi",),
+        private_copy=PrivateCopy(path.parent, tuple(_altered(settings))),
     )
 
 
-def moved(profile: Profile, folder: Path) -> Profile:
-    """Return the profile of a gunicorn.conf.py whose application is imported in *folder*."""
-    if profile.own is None or COPY not in dict(profile.options):
+def with_chdir(profile: Profile, folder: Path) -> Profile:
+    """Return the profile of a gunicorn.conf.py with *folder* as its `chdir`."""
+    if profile.private_copy is None or COPY not in dict(profile.options):
         return profile
-    said = assignments(dict(profile.options)[profile.path.name]).get("chdir")
-    change = Alteration("chdir", str(said or ""), str(folder), "" if said else "--chdir")
+    before = assignments(dict(profile.options)[profile.path.name]).get("chdir")
+    change = Alteration("chdir", str(before or ""), str(folder), "" if before else "--chdir")
     options = tuple(
         (name, f"{text}chdir = {str(folder)!r}\n" if name == COPY else text)
         for name, text in profile.options
     )
-    private_copy = replace(profile.own, altered=(*profile.own.altered, change))
-    return replace(profile, options=options, own=private_copy)
+    private_copy = replace(profile.private_copy, altered=(*profile.private_copy.altered, change))
+    return replace(profile, options=options, private_copy=private_copy)
 
 
-def stepped(profile: Profile, steps: Sequence[Step]) -> Profile:
-    """Return the profile of a gunicorn.conf.py with some of its settings otherwise."""
-    said = "".join(f"{_statement(step)}\n" for step in steps)
-    options = tuple((name, text + said if name == COPY else text) for name, text in profile.options)
-    return replace(profile, options=options, digest=digest_of((*profile.options, ("", said))))
+def with_steps(profile: Profile, steps: Sequence[Step]) -> Profile:
+    """Return the profile of a gunicorn.conf.py with the steps made in its private copy."""
+    code = "".join(f"{_statement(step)}\n" for step in steps)
+    options = tuple((name, text + code if name == COPY else text) for name, text in profile.options)
+    return replace(profile, options=options, digest=digest_of((*profile.options, ("", code))))
 
 
 def _statement(step: Step) -> str:
@@ -118,8 +118,8 @@ def _statement(step: Step) -> str:
     return f"globals().pop({step.option!r}, None)"
 
 
-def asked_over(settings: Mapping[str, object]) -> tuple[Wire, Transport] | None:
-    """Return how a file with these settings is asked where that is not HTTP over TCP."""
+def protocol_of(settings: Mapping[str, object]) -> tuple[Wire, Transport] | None:
+    """Return the protocol that settings choose; None: HTTP over TCP."""
     if settings.get("protocol") != "uwsgi":
         return None
     unix = str(settings.get("bind", "")).startswith("unix:")
@@ -127,15 +127,15 @@ def asked_over(settings: Mapping[str, object]) -> tuple[Wire, Transport] | None:
 
 
 def _altered(settings: Mapping[str, object]) -> Iterator[Alteration]:
-    """Yield what the copy has otherwise than the settings of a gunicorn.conf.py."""
-    reasons, moved = dict(LEFT_OUT), dict(MOVED)
+    """Yield the settings that differ in the private copy."""
+    reasons, changed = dict(LEFT_OUT), dict(CHANGED)
     if os.geteuid():
         reasons |= dict.fromkeys(("user", "group"), "you are not root, so the server runs as you")
-    if over := asked_over(settings):
-        place = PRIVATE_SOCKET if over[1] is Transport.UNIX else FREE_PORT
-        moved["bind"] = f"{place}, {ASKED_SO}"
+    if protocol := protocol_of(settings):
+        place = PRIVATE_SOCKET if protocol[1] is Transport.UNIX else FREE_PORT
+        changed["bind"] = f"{place}, {OVER_UWSGI}"
     for name, value in settings.items():
         if value in (None, False, "-", ""):
             continue
-        if name in reasons or name in moved:
-            yield Alteration(name, str(value), moved.get(name), reasons.get(name, ""))
+        if name in reasons or name in changed:
+            yield Alteration(name, str(value), changed.get(name), reasons.get(name, ""))

@@ -1,4 +1,4 @@
-"""What gunicorn's settings mean: those of its configuration file and of its command."""
+"""gunicorn: its settings are names in a Python file, or options of its command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lab.model.profile import Profile
     from lab.model.workload import Transport, Wire
 
-FLAGS = {
+SETTING_OF_FLAG = {
     "--keep-alive": "keepalive",
     "--worker-class": "worker_class",
     "-k": "worker_class",
@@ -31,33 +31,33 @@ FLAGS = {
     "--chdir": "chdir",
     "--pythonpath": "pythonpath",
 }
-"""Word of the command -> setting."""
+"""Command-line options that a trial needs to know -> setting."""
 
 BACKGROUND = {"--daemon", "-D"}
 
 FILE = "gunicorn.conf.py"
-"""What it reads by itself in the folder that it is started in."""
+"""gunicorn reads the file of this name in its working folder, without being told to."""
 
-LOOPS = re.compile("gevent|eventlet|tornado")
-"""Worker classes of WSGI that have a loop, and no threads for requests."""
+EVENT_LOOPS = re.compile("gevent|eventlet|tornado")
+"""WSGI worker classes that serve requests in an event loop, and not in threads."""
 
 
 class Gunicorn(Server):
-    """Its settings are names of a module, or options of its command."""
+    """gunicorn."""
 
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
 
     @property
     def version(self) -> str:
-        """The version of the table of settings."""
+        """The version whose settings `lab` knows."""
         return str(carried()["version"])
 
     def options(self) -> Mapping[str, str]:
-        """Return the settings."""
+        """Return the names of all settings; their lines are unknown."""
         return dict.fromkeys(carried()["settings"], "")
 
     def read(self, path: Path, known: Known) -> Config:
-        """Return what a configuration file sets, or a command."""
+        """Read a configuration file, or the command in a file named like the program."""
         from lab.config.gunicorn.command import read_command
 
         return read_command(path, known) if path.name == PROGRAM else read(path, known)
@@ -75,10 +75,10 @@ class Gunicorn(Server):
             return command_edit.edited(edit.GRAMMAR, config, steps)
         return edit.edited(config, steps)
 
-    def plain(self, written: str) -> str:
-        """Return the value of a literal, as 4 or gevent; what is computed as it is."""
-        value = literal(written)
-        return written if isinstance(value, ComputedValue) else str(value)
+    def value_of(self, text: str) -> str:
+        """Return the value of a literal, such as 4 or gevent; other expressions unchanged."""
+        value = literal(text)
+        return text if isinstance(value, ComputedValue) else str(value)
 
     def command_words(self, option: str, value: str) -> Sequence[str]:
         """Return the words of its command that set a setting; several for a list."""
@@ -90,45 +90,45 @@ class Gunicorn(Server):
             return [word for one in values for word in spelt(option, str(one))]
         return ()
 
-    def own(self, path: Path) -> Profile:
-        """Return the profile of a configuration file, served from a private copy."""
-        from lab.config.gunicorn.private import own
+    def profile_of_file(self, path: Path) -> Profile:
+        """Return the profile of a configuration file, which a trial serves from a private copy."""
+        from lab.config.gunicorn.private import profile_of_file
 
-        return own(path)
+        return profile_of_file(path)
 
-    def moved(self, profile: Profile, folder: Path) -> Profile:
-        """Return a configuration file with *folder* for its `chdir`."""
-        from lab.config.gunicorn.private import moved
+    def with_chdir(self, profile: Profile, folder: Path) -> Profile:
+        """Return the profile with *folder* as the `chdir` of its private copy."""
+        from lab.config.gunicorn.private import with_chdir
 
-        return moved(profile, folder)
+        return with_chdir(profile, folder)
 
-    def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
-        """Return how a configuration file is asked that has a protocol for a proxy."""
-        from lab.config.gunicorn.private import asked_over
+    def protocol_of(self, profile: Profile) -> tuple[Wire, Transport] | None:
+        """Return the protocol that a configuration file sets; None: HTTP."""
+        from lab.config.gunicorn.private import protocol_of
 
-        return asked_over(self._options(profile))
+        return protocol_of(self._options(profile))
 
     def config(self, profile: Profile) -> Config:
-        """Return what the files of a profile and its command set, which stands nowhere."""
+        """Return the settings of a profile's files and command, without their lines."""
         nowhere = Spot(profile.path, 0, 0)
-        said = ((name, str(value)) for name, value in self._options(profile).items())
-        settings = tuple(Setting(name, value, nowhere, value) for name, value in said)
+        values = {name: str(value) for name, value in self._options(profile).items()}
+        settings = tuple(Setting(name, value, nowhere, value) for name, value in values.items())
         return Config(self.name, profile.path, settings)
 
     def settings(self, profile: Profile) -> Settings:
-        """Return what its settings mean; how many requests it serves at once is not known."""
+        """Return the meaning of a profile's settings; its concurrency is unknown."""
         return Settings(
             options=self._options(profile), application=dict(profile.options).get("app")
         )
 
-    def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
-        """Return the private copy of a configuration file with some of its settings otherwise."""
-        from lab.config.gunicorn.private import stepped
+    def with_steps(self, profile: Profile, steps: Sequence[Step]) -> Profile:
+        """Return the profile with the steps made in its private copy."""
+        from lab.config.gunicorn.private import with_steps
 
-        return stepped(profile, steps)
+        return with_steps(profile, steps)
 
-    def refused(self, words: Sequence[str], folder: Path) -> str | None:
-        """Refuse what would act beyond a trial, and what a file says that it reads by itself."""
+    def why_refused(self, words: Sequence[str], folder: Path) -> str | None:
+        """Refuse to start in the background, and to read a file beside the command."""
         options = {word.partition("=")[0] for word in words}
         if options & BACKGROUND:
             return "the server would go to the background: leave --daemon out"
@@ -139,47 +139,49 @@ class Gunicorn(Server):
         return None
 
     def interface(self, profile: Profile) -> str:
-        """Return that of its class of workers."""
+        """Return the interface of the worker class."""
         return of_worker_class(self._worker_class(profile))
 
-    def fixed(self, profile: Profile, quantity: str) -> str | None:
-        """Return why a profile has no threads to vary."""
-        worker = self._worker_class(profile)
-        loops = LOOPS.search(worker) or of_worker_class(worker) == ASGI
-        if quantity == "threads" and loops:
-            return f"has no threads to vary: its worker class, {worker}, uses an event loop"
+    def why_fixed(self, profile: Profile, quantity: str) -> str | None:
+        """Return why a profile has no threads to vary: its workers have event loops."""
+        worker_class = self._worker_class(profile)
+        has_loop = EVENT_LOOPS.search(worker_class) or of_worker_class(worker_class) == ASGI
+        if quantity == "threads" and has_loop:
+            return f"has no threads to vary: its worker class, {worker_class}, uses an event loop"
         return None
 
     def _worker_class(self, profile: Profile) -> str:
-        """Return the class of workers; empty where it is computed, or set under a condition."""
+        """Return the worker class; empty if it is computed, or set under a condition."""
         name = self._options(profile).get("worker_class", "sync")
         return "" if isinstance(name, ComputedValue) else str(name)
 
     def _options(self, profile: Profile) -> dict[str, object]:
-        """Return what a profile's files say, and over it what its command says."""
+        """Return the settings of a profile's files, overridden by those of its command."""
         options: dict[str, object] = {}
         for name, text in profile.options:
             if name.endswith(".py"):
                 options |= assignments(text)
-        command = next(command for command in profile.commands if PROGRAM in _names(command))
-        return options | _flags(command)
+        command = next(command for command in profile.commands if _starts_gunicorn(command))
+        return options | _command_settings(command)
 
 
-def _names(command: Sequence[str]) -> list[str]:
-    return [PurePath(word).name for word in command]
+def _starts_gunicorn(command: Sequence[str]) -> bool:
+    return any(PurePath(word).name == PROGRAM for word in command)
 
 
-def _flags(command: Sequence[str]) -> dict[str, object]:
-    found: dict[str, object] = {}
+def _command_settings(command: Sequence[str]) -> dict[str, object]:
+    """Return the settings of `SETTING_OF_FLAG` that a command sets."""
+    settings: dict[str, object] = {}
     words = [part for word in command for part in _split(word)]
     for word, value in zip(words, [*words[1:], ""], strict=True):
-        if word in FLAGS:
-            found[FLAGS[word]] = int(value) if value.isdecimal() else value
-    return found
+        if word in SETTING_OF_FLAG:
+            settings[SETTING_OF_FLAG[word]] = int(value) if value.isdecimal() else value
+    return settings
 
 
 def _split(word: str) -> list[str]:
-    if word[:2] in FLAGS:
+    """Split an option from a value in the same word: -kgevent, --threads=4."""
+    if word[:2] in SETTING_OF_FLAG:
         return [word[:2], *filter(None, [word[2:]])]
     return word.split("=", 1) if word.startswith("--") else [word]
 
@@ -194,8 +196,8 @@ GUNICORN = Gunicorn(
     code="GU",
     file=FILE,
     endings=(".py",),
-    called=r"(?!test_)(([\w.-]*[._-])?gunicorn[._-]?conf(ig)?([._-][\w-]+)?\.py$|[\w-][\w.-]*\.gunicorn\.py$|[\w-][\w.-]*\.conf\.py$)",
-    largest=LARGEST,
+    file_pattern=r"(?!test_)(([\w.-]*[._-])?gunicorn[._-]?conf(ig)?([._-][\w-]+)?\.py$|[\w-][\w.-]*\.gunicorn\.py$|[\w-][\w.-]*\.conf\.py$)",
+    max_bytes=LARGEST,
     edits_command=True,
     output=FILE,
     speaks_uwsgi=True,

@@ -24,7 +24,7 @@ Options = Sequence[tuple[str, str]]
 
 def check(profile: Profile) -> None:
     """Refuse a profile that neither obeys PORT, nor is served from a private copy."""
-    if not profile.own and not any("{port}" in value for _, value in profile.options):
+    if not profile.private_copy and not any("{port}" in value for _, value in profile.options):
         problem = "it does not obey PORT; write `http-socket = 127.0.0.1:$(PORT)`"
         raise ProfileError(profile.path, problem)
 
@@ -40,7 +40,7 @@ def launch(profile: Profile, workload: Workload, site: Site) -> Launch:
     _check_address(profile, workload)
     options, endpoint = placed(profile, site.root), site.endpoint
     path, files, environment = profile.path, dict[str, str](), dict[str, str]()
-    if profile.own:
+    if profile.private_copy:
         path = site.folder / f"{profile.name}.ini"
         files = {path.name: _copy(options, workload, site)}
     else:
@@ -57,7 +57,7 @@ def launch(profile: Profile, workload: Workload, site: Site) -> Launch:
         files=files,
         stop_signal=stop_signal(profile.options),
         loads_in_workers=any(is_on(dict(profile.options), option) for option in LAZY),
-        owner=(user, group) if profile.own else (None, None),
+        owner=(user, group) if profile.private_copy else (None, None),
     )
 
 
@@ -106,7 +106,7 @@ def _check_address(profile: Profile, workload: Workload) -> None:
     if workload.runtime.bind != LOOPBACK and not obeys:
         problem = "it does not obey BIND; write `http-socket = $(BIND):$(PORT)`"
         raise ProfileError(profile.path, problem)
-    if workload.transport is Transport.UNIX and not profile.own:
+    if workload.transport is Transport.UNIX and not profile.private_copy:
         problem = f"{workload.name} is asked over a UNIX socket, and BIND and PORT name no such"
         raise ProfileError(profile.path, f"{problem}; choose a peer whose `run` has {{address}}")
 

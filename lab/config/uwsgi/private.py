@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lab.config.private import ASKED_SO, FREE_PORT, PRIVATE_SOCKET
+from lab.config.private import FREE_PORT, OVER_UWSGI, PRIVATE_SOCKET
 from lab.config.uwsgi import BINDS, is_on, of_router
 from lab.config.uwsgi.routing import RUNS, leaves
 from lab.config.uwsgi.table import uwsgi_options
@@ -153,7 +153,7 @@ def private(
     return tuple(copy.options), tuple(copy.altered)
 
 
-def asked_over(options: Options) -> tuple[Wire, Transport]:
+def protocol_of(options: Options) -> tuple[Wire, Transport]:
     """Return how a private copy is asked."""
     front = _asked(options)
     if front is None or not front.wire.manner.proxied:
@@ -298,7 +298,7 @@ class _Copy:
             became = f"a private {'TCP' if kept else 'UNIX'} socket"
         elif self.asked.wire.manner.proxied:
             new = "{host}:{port}" if tcp else "{socket}"
-            became = f"{FREE_PORT if tcp else PRIVATE_SOCKET}, {ASKED_SO}"
+            became = f"{FREE_PORT if tcp else PRIVATE_SOCKET}, {OVER_UWSGI}"
         else:
             new, became = "{host}:{port}", FREE_PORT
         return (plain, new + rest), became + (" without TLS" if plain != option else "")

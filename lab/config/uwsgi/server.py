@@ -105,11 +105,11 @@ class Uwsgi(Server):
         """Return a profile's options as what was read, which stands nowhere."""
         return None if profile.commands else self._written(profile)
 
-    def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
+    def protocol_of(self, profile: Profile) -> tuple[Wire, Transport] | None:
         """Return how an ini is asked: over the protocol of its first address."""
-        from lab.config.uwsgi.private import asked_over
+        from lab.config.uwsgi.private import protocol_of
 
-        return None if profile.commands else asked_over(profile.options)
+        return None if profile.commands else protocol_of(profile.options)
 
     def settings(self, profile: Profile) -> Settings:
         """Return what the options of an ini mean."""
@@ -129,7 +129,7 @@ class Uwsgi(Server):
             movable=True,
         )
 
-    def fixed(self, profile: Profile, quantity: str) -> str | None:
+    def why_fixed(self, profile: Profile, quantity: str) -> str | None:
         """Return which option of an ini does not go with such a number, and why."""
         read, (_, other, why) = self.settings(profile), NUMBERS[quantity]
         names = (option for option in read.options if other.fullmatch(option) and read.sets(option))
@@ -143,11 +143,11 @@ class Uwsgi(Server):
         if not profile.commands:
             check(profile)
 
-    def private(self, profile: Profile, workload: Workload, site: Site) -> Launch:
+    def launch(self, profile: Profile, workload: Workload, site: Site) -> Launch:
         """Return how an ini is started: told where to answer, or as a private copy."""
         from lab.config.uwsgi.launch import launch
 
-        started = super().private if profile.commands else launch
+        started = super().launch if profile.commands else launch
         return started(profile, workload, site)
 
     def application(
@@ -167,11 +167,11 @@ class Uwsgi(Server):
         """Return an ini that includes another one."""
         return "\n".join(["[uwsgi]", f"ini = {path}", *map(" = ".join, options), ""])
 
-    def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
+    def with_steps(self, profile: Profile, steps: Sequence[Step]) -> Profile:
         """Return the private copy of an ini with some of its options otherwise."""
         from lab.model.digest import digest_of
 
-        options = _stepped(profile.options, steps)
+        options = _with_steps(profile.options, steps)
         return replace(
             profile,
             options=options,
@@ -185,12 +185,12 @@ class Uwsgi(Server):
         if quantity == "threads":
             # uWSGI switches it on from two threads on; with one it would be another difference.
             puts.append(Put("enable-threads", "true"))
-        return _stepped(options, puts)
+        return _with_steps(options, puts)
 
     def with_number(self, words: Sequence[str], quantity: str, number: int) -> Sequence[str]:
         """Return the words of its command with the number at their end, where it wins."""
         more = ("--enable-threads",) if quantity == "threads" else ()
-        return (*_named(words), self.spelt(quantity)[0], str(number), *more)
+        return (*_named(words), self.flags_of(quantity)[0], str(number), *more)
 
     def candidates(self, config: Config) -> Pairs:
         """Return the changes of its router, its log and its lock that are tried."""
@@ -202,7 +202,7 @@ class Uwsgi(Server):
         return Config(self.name, profile.path, tuple(settings), table=uwsgi_options())
 
 
-def _stepped(options: Options, steps: Iterable[Step]) -> Options:
+def _with_steps(options: Options, steps: Iterable[Step]) -> Options:
     """Return options after steps; what is set stands at the end, where it counts."""
     return reduce(_after, steps, options)
 
@@ -245,7 +245,7 @@ UWSGI = Uwsgi(
     code="UW",
     file="uwsgi.ini",
     endings=(".ini", *FORMS),
-    called=r"[\w.-]*uwsgi[\w.-]*\.(ini|ya?ml|json|xml)$",
+    file_pattern=r"[\w.-]*uwsgi[\w.-]*\.(ini|ya?ml|json|xml)$",
     templates=True,
     output="uwsgi.ini",
     interfaces=(WSGI,),

@@ -402,10 +402,12 @@ def test_trials_that_count_for_nothing_decide_nothing():
 def test_a_claim_is_not_decided_by_a_profile_with_another_number():
     """The claim names a profile, and that has its own number of workers."""
     claim = next(each for each in articles.load() if each.kind == "ratio")
-    changed, reference = (replace(make.profile(each), own=PrivateCopy()) for each in sides(claim))
+    changed, reference = (
+        replace(make.profile(each), private_copy=PrivateCopy()) for each in sides(claim)
+    )
     plan = make.altered(make.plan(reference, changed), workload=workload(claim.workload))
     assert not is_about(claim, plan)
-    ours = make.altered(plan, profiles=[replace(each, own=None) for each in plan.profiles])
+    ours = make.altered(plan, profiles=[replace(each, private_copy=None) for each in plan.profiles])
     assert is_about(claim, ours)
 
 
