@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from lab.config.private import FREE_PORT, OVER_UWSGI, PRIVATE_SOCKET
 from lab.config.uwsgi import BINDS, is_on, of_router
-from lab.config.uwsgi.routing import RUNS, leaves
+from lab.config.uwsgi.routing import RUNS, external_effect
 from lab.config.uwsgi.table import uwsgi_options
 from lab.model.runtime import Alteration, Runtime
 from lab.model.workload import Transport, Wire
@@ -261,7 +261,7 @@ class _Copy:
             return "would run it, or fetch it"
         if option == "sharedarea" and re.search(r"(^|,)\s*(file|fd)=", value):
             return "would share memory with a real server"
-        return _said(LEFT_OUT, option) or leaves(option, value)
+        return _said(LEFT_OUT, option) or external_effect(option, value)
 
     def _moved(self, number: int, option: str, value: str) -> tuple[tuple[str, str], str]:
         """Return an option with its address or file in the trial's own places, and where."""

@@ -1,12 +1,13 @@
 """
-Where a rule of uWSGI's internal routing sends a request, or a word about it.
+Which rules of uWSGI's internal routing act beyond the server.
 
-A rule is a condition and an action, `route = ^/old redirect:/new`. What is known to stay within the
-server stays in a private copy; all other actions, those of unknown plug-ins among them, do not.
+A rule is a condition and an action: `route = ^/old redirect:/new`. A private copy keeps a rule only
+if its action is known to act within the server. Unknown actions, such as those of other plug-ins,
+are left out.
 
-Source: uWSGI 2.0.31, core/routing.c (uwsgi_opt_add_route); what core/ and plugins/ give to
-uwsgi_register_router and uwsgi_register_route_condition; core/cache.c (uwsgi_cache_magic_get) and
-plugins/rpc: the name of another server's cache or function has an @.
+Source: uWSGI 2.0.31, core/routing.c (uwsgi_opt_add_route); the calls of uwsgi_register_router and
+uwsgi_register_route_condition in core/ and plugins/; core/cache.c (uwsgi_cache_magic_get) and
+plugins/rpc: an @ in the name of a cache or function names another server.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 
 from lab.config.uwsgi.table import uwsgi_options
 
-STAYS = re.compile(
+INTERNAL = re.compile(
     "continue|last|break|return|break-with-status|goto|harakiri"
     "|rewrite(-last)?|redirect(-302|-permanent|-301)?"
     "|log|donotlog|logvar|metric(inc|dec|mul|div|set)|hash|expires"
@@ -27,12 +28,12 @@ STAYS = re.compile(
 )
 """Actions that change the request or its reply, count it, or read files of this machine."""
 
-LOCAL = re.compile(
+INTERNAL_WITHOUT_AT = re.compile(
     "cache(-continue|-?store|var|set|inc|dec|mul|div)?|incache|call|rpc(ret|blob|next|raw|var)?"
 )
-"""Actions, and a condition, that ask the server itself unless they name another one."""
+"""Actions, and one condition, that call the server itself unless an @ names another server."""
 
-LEAVES = {
+EFFECTS = {
     "(proxy)?(http(dumb|connect)?|uwsgi)|cache.*|incache|rpc.*|call": (
         "would send the load to another server"
     ),
@@ -45,38 +46,43 @@ LEAVES = {
     "to-?file": "would write it",
     "cgi(helper)?|symcall(-next)?|setfile": "would run it",
 }
-"""Actions that reach beyond a trial -> how."""
+"""Pattern of actions -> their effect beyond the trial."""
 
 RUNS = re.compile("(exec|call|callint|http)://")
-"""What uWSGI runs, or fetches, where it looks for a file."""
+"""Beginnings of file names that uWSGI runs or fetches."""
 
 
-def leaves(option: str, value: str) -> str:
+def external_effect(option: str, value: str) -> str:
     """
-    Return how a rule reaches beyond a trial; empty for one that stays, and for any other option.
+    Return the effect of a routing rule beyond the trial; empty if it has none.
 
-    >>> leaves("route", "^/ http:10.0.0.1:80"), leaves("route-run", "log:${PATH_INFO}")
-    ('would send the load to another server', '')
+    Also empty for any other option.
+
+    >>> external_effect("route", "^/ http:10.0.0.1:80")
+    'would send the load to another server'
+    >>> external_effect("route-run", "log:${PATH_INFO}")
+    ''
     """
     entry = uwsgi_options().entries.get(option)
-    if entry is None or entry.setter != "uwsgi_opt_add_route" or not entry.data:  # a label's is ""
-        return ""
+    if entry is None or entry.setter != "uwsgi_opt_add_route" or not entry.data:
+        return ""  # another option, or route-label, which has no data
     condition, _, rest = value.partition(" ")
     action = value if entry.data == "run" else rest
     parts = [action, condition] if entry.data in ("if", "if-not") else [action]
-    return next(filter(None, (_beyond(part, part is action) for part in parts)), "")
+    effects = (_effect_of(part, is_action=part is action) for part in parts)
+    return next(filter(None, effects), "")
 
 
-def _beyond(part: str, acts: bool) -> str:
-    """Return how an action, or a condition, reaches beyond the server; empty where it does not."""
+def _effect_of(part: str, *, is_action: bool) -> str:
+    """Return the external effect of an action or a condition; empty if it has none."""
     name, _, argument = part.partition(":")
-    if LOCAL.fullmatch(name):
-        stays = "@" not in argument
+    if INTERNAL_WITHOUT_AT.fullmatch(name):
+        is_internal = "@" not in argument
     elif name == "setfile":
-        stays = not RUNS.match(argument)
+        is_internal = not RUNS.match(argument)
     else:
-        stays = not acts or STAYS.fullmatch(name) is not None
-    if stays:
+        is_internal = not is_action or INTERNAL.fullmatch(name) is not None
+    if is_internal:
         return ""
-    known = (how for pattern, how in LEAVES.items() if re.fullmatch(pattern, name))
-    return next(known, "may reach beyond the server")
+    effects = (effect for pattern, effect in EFFECTS.items() if re.fullmatch(pattern, name))
+    return next(effects, "may reach beyond the server")
