@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.compare import compare, own
+from lab.analysis.compare import compare, profile_side
 from lab.analysis.summary import summarise
 from lab.bench.store.environment import read_environment
 from lab.bench.store.folder import read_run
@@ -118,7 +118,11 @@ def compare_pairs(run: Run) -> dict[str, dict[str, list[dict[str, Any]]]]:
             one, other = next(names), next(names)
             for metric, pairs in by_metric.items():
                 result = compare(
-                    summary.observations, metric, own(other), own(one), summary.floors[metric]
+                    summary.observations,
+                    metric,
+                    profile_side(other),
+                    profile_side(one),
+                    summary.floors[metric],
                 )
                 ratio = result.ratio
                 figures = (ratio.value, ratio.low, ratio.high) if ratio is not None else ()

@@ -127,7 +127,15 @@ from functools import partial
 from pathlib import Path
 
 from lab.analysis.across import combined_floor, welch
-from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, reach, second, verdict_of
+from lab.analysis.compare import (
+    LEAST_FLOOR,
+    aa_side,
+    compare,
+    floor,
+    profile_side,
+    reach,
+    verdict_of,
+)
 from lab.analysis.judging import ThresholdOutcome, judge_ratio
 from lab.analysis.looks import Comparisons
 from lab.analysis.observations import Observation
@@ -211,9 +219,9 @@ def observe(chance: random.Random, noise: Noise, true: float, blocks: int) -> li
 def simulate(chance: random.Random, noise: Noise, true: float, blocks: int) -> Simulated:
     """Return what a run of a fixed number of blocks says of such trials."""
     seen = observe(chance, noise, true, blocks)
-    reference = own("reference")
-    aa = compare(seen, "throughput", second("reference"), reference, LEAST_FLOOR)
-    change = compare(seen, "throughput", own("changed"), reference, floor(aa))
+    reference = profile_side("reference")
+    aa = compare(seen, "throughput", aa_side("reference"), reference, LEAST_FLOOR)
+    change = compare(seen, "throughput", profile_side("changed"), reference, floor(aa))
     return Simulated(aa, change)
 
 
@@ -240,8 +248,8 @@ def margin(
     plan = Plan((arm("reference"), arm("changed")), "reference", LOOKS[-1], 0, 1, 0, 1, LOOKS)
     plan = replace(plan, against_both=both)
     comparisons = Comparisons(Run("", "", plan, {}, (), ended=True), seen)
-    change = comparisons.of("throughput", own("changed"), own("reference"))
-    whole = comparisons.whole("throughput", own("changed"), own("reference"))
+    change = comparisons.of("throughput", profile_side("changed"), profile_side("reference"))
+    whole = comparisons.whole("throughput", profile_side("changed"), profile_side("reference"))
     return change.verdict, by_limit(whole, comparisons.floor("throughput"))
 
 

@@ -72,7 +72,7 @@ def shared_ceiling(
 
 
 def _measured(name: str, observations: Sequence[Observation]) -> _Profile | None:
-    trials = [item for item in observations if item.trial.is_own(name)]
+    trials = [item for item in observations if item.trial.measures(name)]
     rates = [item.metrics["throughput"] for item in trials if "throughput" in item.metrics]
     cpus = [item.metrics["cpu"] for item in trials if "cpu" in item.metrics]
     if not rates or sum(at_limit(item.trial) for item in trials) * 2 > len(trials):

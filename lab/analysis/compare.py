@@ -34,16 +34,16 @@ SAME_HANDLING = 0.02
 """Connections a reply by which two profiles may differ and still cost the generator the same."""
 
 Side = tuple[str, Role]
-"""Which trials of a block: a profile's own, or the reference's second."""
+"""Name and role of an arm: one side of a comparison."""
 
 
-def own(name: str) -> Side:
-    """Return a profile's own trials."""
+def profile_side(name: str) -> Side:
+    """Return the side of a profile."""
     return name, Role.PROFILE
 
 
-def second(name: str) -> Side:
-    """Return the second trials of the reference *name*: against its own they are the noise."""
+def aa_side(name: str) -> Side:
+    """Return the side of the second trials of the reference, which measure the noise."""
     return name, Role.AA
 
 
@@ -99,7 +99,7 @@ def compare(
     Args:
         observations: The run's.
         metric: By which.
-        changed: The numerator: `own` of a profile, `second` of the reference, or a counter-run.
+        changed: The numerator: `profile_side`, `aa_side`, or a counter-run.
         reference: The denominator.
         noise: The floor, as a share; of the A/A comparison itself `LEAST_FLOOR`.
         again: Valid trials for the reference, too.

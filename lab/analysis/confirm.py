@@ -1,9 +1,9 @@
 """
-From the causes of single trials to what limits a profile, and how far that is proved.
+Diagnose profiles: from the causes of single trials to what limits a profile.
 
-A cause stands for a profile when more than half of the trials that could show it do. It is called
-the cause only after a counter-run, the same profile with the one setting toggled, has moved the
-metric in the predicted direction beyond the noise; before, the trials are consistent with it.
+A cause counts for a profile if more than half of the trials that could show it do. At first the
+trials are only consistent with it. It is confirmed by a counter-run: the same profile with one
+setting toggled moves the metric in the predicted direction, by more than the noise.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from lab.analysis.causes import CAUSES
-from lab.analysis.compare import LEAST_FLOOR, own
+from lab.analysis.compare import LEAST_FLOOR, profile_side
 from lab.analysis.diagnose import causes, explainable
 from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import derive
@@ -24,112 +25,124 @@ from lab.model.measurement import Run
 from lab.model.plan import Better, CounterRun, Role
 
 
-def diagnoses(
+def diagnose_profiles(
     run: Run, observations: Sequence[Observation], floors: Mapping[str, float]
 ) -> Mapping[str, tuple[Diagnosis, ...]]:
     """
-    Return what limits each profile of *run*; no entry for one that nothing explains.
+    Return the diagnoses by profile, the withdrawn ones last; unexplained profiles have no entry.
 
-    The first that is not withdrawn is what it is "limited by"; withdrawn ones come last.
+    The first diagnosis that is not withdrawn is what the profile is "limited by".
 
     Args:
         run: The run.
-        observations: Its trials, judged.
-        floors: Share below which a change is within the noise, by metric.
+        observations: The judged trials of the run.
+        floors: Metric -> share below which a change is within the noise.
     """
-    found = {
-        profile.name: _of_profile(profile.name, run, observations, floors)
+    by_profile = {
+        profile.name: _diagnose(profile.name, run, observations, floors)
         for profile in run.plan.profiles
         if profile.reply is None
     }
-    return {name: each for name, each in found.items() if each}
+    return {name: diagnoses for name, diagnoses in by_profile.items() if diagnoses}
 
 
-def limited_by(found: Sequence[Diagnosis]) -> Diagnosis | None:
-    """Return the first diagnosis that is not withdrawn; None means unexplained."""
-    return next(
-        (diagnosis for diagnosis in found if diagnosis.standing is not Standing.WITHDRAWN), None
-    )
+def limited_by(diagnoses: Sequence[Diagnosis]) -> Diagnosis | None:
+    """Return the first diagnosis that is not withdrawn; None: unexplained."""
+    kept = (diagnosis for diagnosis in diagnoses if diagnosis.standing is not Standing.WITHDRAWN)
+    return next(kept, None)
 
 
-def _of_profile(
+def _diagnose(
     name: str, run: Run, observations: Sequence[Observation], floors: Mapping[str, float]
 ) -> tuple[Diagnosis, ...]:
-    own = [
+    trials = [
         observation
         for observation in observations
-        if observation.trial.is_own(name) and explainable(observation)
+        if observation.trial.measures(name) and explainable(observation)
     ]
-    found: list[Diagnosis] = []
     withdrawn: list[Diagnosis] = []
-    # What a refuted cause kept from being said - a busy server is "server CPU" only where nothing
-    # odd is seen - is asked for again without it.
+    # A refuted cause may have hidden others: "server CPU" is a cause only of trials without any
+    # other. So the trials are diagnosed again without the refuted causes.
     while True:
         refuted = frozenset(diagnosis.cause.name for diagnosis in withdrawn)
-        found = [
-            _standing(diagnosis, run, observations, floors)
-            for diagnosis in _shown(name, own, refuted)
+        diagnoses = [
+            _with_counter_run(diagnosis, run, observations, floors)
+            for diagnosis in _consistent_diagnoses(name, trials, refuted)
         ]
-        fresh = [diagnosis for diagnosis in found if diagnosis.standing is Standing.WITHDRAWN]
-        if not fresh:
-            return (*found, *withdrawn)
-        withdrawn += fresh
+        newly_withdrawn = [
+            diagnosis for diagnosis in diagnoses if diagnosis.standing is Standing.WITHDRAWN
+        ]
+        if not newly_withdrawn:
+            return (*diagnoses, *withdrawn)
+        withdrawn += newly_withdrawn
 
 
-def _shown(
-    name: str, observations: Sequence[Observation], without: frozenset[str]
+def _consistent_diagnoses(
+    name: str, observations: Sequence[Observation], refuted: frozenset[str]
 ) -> list[Diagnosis]:
-    """Return the causes that more than half of the trials show, unproved."""
-    shown: dict[str, list[tuple[float, int, Cause]]] = {}
+    """Return a diagnosis for each cause that more than half of the trials show."""
+    sightings: dict[str, list[_Sighting]] = {}
     for observation in observations:
-        speed = derive(observation.trial).get("throughput", 0.0)
-        for place, cause in enumerate(causes(observation, without)):
-            shown.setdefault(cause.name, []).append((speed, place, cause))
-    often = {cause: seen for cause, seen in shown.items() if 2 * len(seen) > len(observations)}
+        throughput = derive(observation.trial).get("throughput", 0.0)
+        for rank, cause in enumerate(causes(observation, refuted)):
+            sightings.setdefault(cause.name, []).append(_Sighting(throughput, rank, cause))
+    frequent = {
+        cause: seen for cause, seen in sightings.items() if 2 * len(seen) > len(observations)
+    }
 
-    def rank(cause: str) -> tuple[float, int]:
-        return statistics.median(place for _, place, _ in often[cause]), CAUSES.index(cause)
+    def order(cause: str) -> tuple[float, int]:
+        return statistics.median(seen.rank for seen in frequent[cause]), CAUSES.index(cause)
 
     return [
         Diagnosis(
             profile=name,
-            cause=_middle(often[cause]),
-            trials=len(often[cause]),
+            cause=_cause_at_median(frequent[cause]),
+            trials=len(frequent[cause]),
             of=len(observations),
             standing=Standing.CONSISTENT,
         )
-        for cause in sorted(often, key=rank)
+        for cause in sorted(frequent, key=order)
     ]
 
 
-def _middle(seen: Sequence[tuple[float, int, Cause]]) -> Cause:
-    """Return the cause as the trial of middling throughput shows it."""
-    return sorted(seen, key=lambda each: each[0])[len(seen) // 2][2]
+class _Sighting(NamedTuple):
+    """A cause that one trial shows."""
+
+    throughput: float
+    rank: int
+    """Place among the causes of that trial; 0 is "limited by"."""
+    cause: Cause
 
 
-def _standing(
+def _cause_at_median(sightings: Sequence[_Sighting]) -> Cause:
+    """Return the cause, with its evidence, from the trial of median throughput."""
+    by_throughput = sorted(sightings, key=lambda sighting: sighting.throughput)
+    return by_throughput[len(sightings) // 2].cause
+
+
+def _with_counter_run(
     diagnosis: Diagnosis,
     run: Run,
     observations: Sequence[Observation],
     floors: Mapping[str, float],
 ) -> Diagnosis:
-    """Return *diagnosis* with what its counter-run says; as it is where there was none."""
+    """Return *diagnosis* with the result of its counter-run; unchanged if there was none."""
     for counter in run.counters:
         if (counter.of, counter.cause) == (diagnosis.profile, diagnosis.cause.name):
             floor = floors.get(counter.metric, LEAST_FLOOR)
             effect = effect_of(counter, run, observations)
-            standing = decide(effect, counter.expects, floor)
+            standing = judge_effect(effect, counter.expects, floor)
             return replace(diagnosis, standing=standing, counter=counter, effect=effect)
     return diagnosis
 
 
-def decide(effect: Comparison, expects: Better, floor: float) -> Standing:
+def judge_effect(effect: Comparison, expects: Better, floor: float) -> Standing:
     """
-    Return what a counter-run proves.
+    Return the standing of a cause after its counter-run.
 
     Args:
-        effect: The toggled profile over the profile itself.
-        expects: Where the metric should have gone.
+        effect: The toggled profile compared with the profile itself.
+        expects: The direction in which the cause predicts the metric to move.
         floor: Share below which a change is within the noise.
     """
     if effect.ratio is None:
@@ -145,11 +158,11 @@ def effect_of(counter: CounterRun, run: Run, observations: Sequence[Observation]
     """
     Compare the toggled profile with the profile itself.
 
-    With metrics as measured, those that a gate withholds included: what it withholds - a figure
-    made by the kernel's retry timer, say - is just what the toggle is to move.
+    Metrics that a gate withholds count here, too. The toggle may be meant to move just such a
+    metric: one that the kernel's retry timer decides, for example.
     """
     changed = counter.arm.name, Role.COUNTER
-    reference = own(counter.of)
+    reference = profile_side(counter.of)
     sides = []
     for observation in observations:
         side = observation.trial.slot.arm.name, observation.trial.slot.arm.role

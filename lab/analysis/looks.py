@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.analysis.compare import LEAST_FLOOR, Side, compare, floor, own, second
+from lab.analysis.compare import LEAST_FLOOR, Side, aa_side, compare, floor, profile_side
 from lab.analysis.observations import Observation
 from lab.analysis.stats import CONFIDENCE
 from lab.model.comparison import Comparison
@@ -132,7 +132,7 @@ class Comparisons:
         items = self._observations
         if blocks is not None:
             items = [item for item in items if item.trial.slot.block < blocks]
-        sides = second(self._reference), own(self._reference)
+        sides = aa_side(self._reference), profile_side(self._reference)
         return compare(items, metric, *sides, LEAST_FLOOR, trim=self._against_both)
 
     def floor(self, metric: str, blocks: int | None = None) -> float:
@@ -153,7 +153,9 @@ class Comparisons:
     ) -> Comparison:
         """Compare as the plan says: with its reference's second trials as well, and trimmed."""
         both = self._against_both
-        again = second(self._reference) if both and sides[1] == own(self._reference) else None
+        again = (
+            aa_side(self._reference) if both and sides[1] == profile_side(self._reference) else None
+        )
         return compare(items, metric, *sides, noise, again=again, level=level, trim=both)
 
     def _stopped_at(self, look: int, *sides: Side) -> bool:

@@ -68,7 +68,7 @@ def differs(found: Iterable[float | None]) -> bool:
 def different_work(observations: Sequence[Observation], plan: Plan) -> OtherWork | None:
     """Return the works of a run's profiles where they are not the same."""
     names = [profile.name for profile in plan.profiles]
-    found = {name: work(o for o in observations if o.trial.is_own(name)) for name in names}
+    found = {name: work(o for o in observations if o.trial.measures(name)) for name in names}
     if not differs(found.values()):
         return None
     known = {name: each for name, each in found.items() if each is not None}

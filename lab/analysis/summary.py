@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from lab.analysis.application import applications, is_wsgi
 from lab.analysis.ceiling import shared_ceiling
-from lab.analysis.compare import own, reach
-from lab.analysis.confirm import diagnoses
+from lab.analysis.compare import profile_side, reach
+from lab.analysis.confirm import diagnose_profiles
 from lab.analysis.descent import reference_lines, steps_from
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
@@ -210,12 +210,12 @@ class Summary:
     def compare(self, metric: str, changed: str, reference: str) -> Comparison:
         """Compare two profiles' own trials, with the run's own noise."""
         comparisons = Comparisons(self.run, self.observations)
-        return comparisons.of(metric, own(changed), own(reference))
+        return comparisons.of(metric, profile_side(changed), profile_side(reference))
 
     def compare_whole(self, metric: str, changed: str, reference: str) -> Comparison:
         """Compare them by all pairs, whatever a look has ended: see `Comparisons.whole`."""
         comparisons = Comparisons(self.run, self.observations)
-        return comparisons.whole(metric, own(changed), own(reference))
+        return comparisons.whole(metric, profile_side(changed), profile_side(reference))
 
 
 def summarise(run: Run) -> Summary:
@@ -250,7 +250,7 @@ def summarise(run: Run) -> Summary:
         measured=measured,
         planned=planned,
         exit_code=status,
-        diagnoses=diagnoses(run, observations, floors),
+        diagnoses=diagnose_profiles(run, observations, floors),
         shares=_shares(plan, comparisons),
         inert=plan.inert or {},
         applications=served,
@@ -262,7 +262,7 @@ def _shares(plan: Plan, comparisons: Comparisons) -> dict[str, dict[str, Compari
     lines = reference_lines(plan)
     found = {
         profile.name: {
-            line.name: comparisons.of("cpu", own(line.name), own(profile.name))
+            line.name: comparisons.of("cpu", profile_side(line.name), profile_side(profile.name))
             for line in lines
             if line.server == profile.server
         }
@@ -283,7 +283,7 @@ def _health(
 ) -> tuple[tuple[Notice, ...], int]:
     """Return what must be read before any number, and the exit status."""
     of = {
-        profile.name: [item for item in observations if item.trial.is_own(profile.name)]
+        profile.name: [item for item in observations if item.trial.measures(profile.name)]
         for profile in run.plan.profiles
     }
     unstarted = [name for name, items in of.items() if never_started(items)]
@@ -310,7 +310,7 @@ def _health(
 
 
 def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> Row:
-    trials = [item for item in observations if item.trial.is_own(profile.name)]
+    trials = [item for item in observations if item.trial.measures(profile.name)]
     samples = {
         name: [item.metrics[name] for item in trials if name in item.metrics] for name in METRICS
     }
@@ -392,7 +392,7 @@ def _step(
         return None not in served and len(served) == 2
 
     def by_metric(reference: str) -> dict[str, Comparison]:
-        sides = own(profile.name), own(reference)
+        sides = profile_side(profile.name), profile_side(reference)
         return {name: comparisons.of(name, *sides) for name in with_ratio()}
 
     return Rung(

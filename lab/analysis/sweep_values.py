@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis.compare import compare, own
+from lab.analysis.compare import compare, profile_side
 from lab.analysis.gates.effect import COUNTED, counts
 from lab.analysis.health import HEADLINE, alike, gravest
 from lab.analysis.metrics import derive, usable_cores
@@ -34,7 +34,7 @@ class SweepValue:
 
 def reading(summary: Summary, profile: str, metric: str) -> SweepValue | None:
     """Return what *metric* was in the trials that count, else in all; None where it was in none."""
-    trials = [item for item in summary.observations if item.trial.is_own(profile)]
+    trials = [item for item in summary.observations if item.trial.measures(profile)]
     found = tuple(item.metrics[metric] for item in trials if metric in item.metrics)
     told = bool(found)
     if not told:
@@ -80,7 +80,7 @@ def against_first(
     start, *names = (value_of(summary)[1] for summary in summaries)
     noise = max(summary.floors[metric] for summary in summaries)
     return tuple(
-        compare((*first, *observations), metric, own(name), own(start), noise)
+        compare((*first, *observations), metric, profile_side(name), profile_side(start), noise)
         for name, observations in zip(names, others, strict=True)
     )
 
@@ -89,7 +89,7 @@ def _under_value(summary: Summary, profile: str) -> tuple[Observation, ...]:
     """Return a profile's trials at one value as those of an arm that is named after it."""
     observations = []
     for item in summary.observations:
-        if item.trial.is_own(profile):
+        if item.trial.measures(profile):
             slot = item.trial.slot
             arm = replace(slot.arm, name=value_of(summary)[1])
             trial = replace(item.trial, slot=replace(slot, arm=arm))

@@ -175,8 +175,8 @@ class Trial:
         pinned = "server.cores" in self.readings or "machine.cores" not in self.readings
         return not pinned or self.readings.get("cores.shared", 0.0) > 0
 
-    def is_own(self, profile: str) -> bool:
-        """Return whether *profile* is measured: not as the A/A arm, and not by a counter-run."""
+    def measures(self, profile: str) -> bool:
+        """Return whether it is a trial of *profile*: no A/A trial, and no counter-run."""
         return self.slot.arm.name == profile and self.slot.arm.role is Role.PROFILE
 
     @overload

@@ -94,7 +94,9 @@ def server_cores(run: Run, names: Sequence[str]) -> float | None:
     One that is not pinned can use all, as the load can.
     """
     measured = [
-        trial for trial in run.trials if trial.windows and any(trial.is_own(name) for name in names)
+        trial
+        for trial in run.trials
+        if trial.windows and any(trial.measures(name) for name in names)
     ]
     readings = [trial.readings for trial in measured]
     found = [usable_cores(each) for each in readings]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab.analysis.compare import compare, own
+from lab.analysis.compare import compare, profile_side
 from lab.analysis.summary import Summary, summarise
 from lab.bench.load.process import EngineGenerator
 from lab.bench.store.environment import Cores
@@ -79,7 +79,11 @@ def _result(effect: Effect, said: Summary) -> EffectResult:
         found = said.aa[METRIC]
     else:
         found = compare(
-            said.observations, METRIC, own(effect.profile), own(REFERENCE), said.floors[METRIC]
+            said.observations,
+            METRIC,
+            profile_side(effect.profile),
+            profile_side(REFERENCE),
+            said.floors[METRIC],
         )
     ratio = found.ratio
     return EffectResult(

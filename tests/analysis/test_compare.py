@@ -7,7 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.compare import LEAST_FLOOR, below, compare, floor, own, second, verdict_of
+from lab.analysis.compare import (
+    LEAST_FLOOR,
+    aa_side,
+    below,
+    compare,
+    floor,
+    profile_side,
+    verdict_of,
+)
 from lab.analysis.observations import Observation, observe
 from lab.analysis.stats import error_of
 from lab.analysis.summary import summarise
@@ -62,13 +70,13 @@ def test_the_floor_is_the_noise_and_at_least_two_percent(ratio, expected):
 def noise(run, metric):
     """Return the A/A comparison of a run."""
     reference = run.plan.reference
-    return compare(observe(run), metric, second(reference), own(reference), LEAST_FLOOR)
+    return compare(observe(run), metric, aa_side(reference), profile_side(reference), LEAST_FLOOR)
 
 
 def compared(run, metric, changed, reference):
     """Return the comparison of two profiles, with the floor that the run's own A/A arm gives."""
     found = floor(noise(run, metric))
-    return compare(observe(run), metric, own(changed), own(reference), found)
+    return compare(observe(run), metric, profile_side(changed), profile_side(reference), found)
 
 
 def test_pairs_are_made_within_blocks():
@@ -170,7 +178,7 @@ def test_one_bad_block_makes_a_result_fragile():
     quiet = [1.0, 1.001, 0.999, 1.0005, 0.9995] * 4
     changed = [0.9 * value for value in quiet[:19]] + [3.0]
     seen = observations({("a", Role.PROFILE): [1.0] * 20, ("b", Role.PROFILE): changed})
-    comparison = compare(seen, "cpu", own("b"), own("a"), 0.02)
+    comparison = compare(seen, "cpu", profile_side("b"), profile_side("a"), 0.02)
     assert (comparison.verdict, comparison.fragile) == (Verdict.INCONCLUSIVE, True)
 
 
@@ -178,7 +186,7 @@ def test_what_would_decide_is_in_blocks_and_not_in_pairs():
     """Where every other block has no pair it takes twice as many."""
     changed = [1.1, 0.9, 1.0, 1.1, 0.9]
     sides = {("a", Role.PROFILE): [1.0] * 10, ("b", Role.PROFILE): changed}
-    comparison = compare(observations(sides), "cpu", own("b"), own("a"), 0.02)
+    comparison = compare(observations(sides), "cpu", profile_side("b"), profile_side("a"), 0.02)
     assert comparison.ratio.n == 5
     assert comparison.blocks_needed == pytest.approx(620, rel=0.03)
 
@@ -187,7 +195,7 @@ def test_undecided_says_what_would_decide():
     """With a spread of 10 % five blocks find 1.18x; about 310 hold 0.996x within 2 %."""
     changed = [1.1, 0.9, 1.0, 1.1, 0.9]
     seen = observations({("a", Role.PROFILE): [1.0] * 5, ("b", Role.PROFILE): changed})
-    comparison = compare(seen, "cpu", own("b"), own("a"), 0.02)
+    comparison = compare(seen, "cpu", profile_side("b"), profile_side("a"), 0.02)
     assert comparison.verdict is Verdict.INCONCLUSIVE
     assert comparison.detectable == pytest.approx(1.184, abs=0.005)
     assert comparison.blocks_needed == pytest.approx(310, rel=0.03)
@@ -208,9 +216,10 @@ def ladder(chance, steps, *, noise=0.035, blocks=10):
 
 def verdicts(seen, steps):
     """Return the verdict of each step of a ladder."""
-    noise = floor(compare(seen, "cpu", second("p0"), own("p0"), LEAST_FLOOR))
+    noise = floor(compare(seen, "cpu", aa_side("p0"), profile_side("p0"), LEAST_FLOOR))
     return [
-        compare(seen, "cpu", own(f"p{k + 1}"), own(f"p{k}"), noise).verdict for k in range(steps)
+        compare(seen, "cpu", profile_side(f"p{k + 1}"), profile_side(f"p{k}"), noise).verdict
+        for k in range(steps)
     ]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.causes import CAUSES
-from lab.analysis.confirm import decide, diagnoses, limited_by
+from lab.analysis.confirm import diagnose_profiles, judge_effect, limited_by
 from lab.analysis.diagnose import causes
 from lab.analysis.observations import observe, observed
 from lab.model.comparison import Comparison, Estimate, Verdict
@@ -274,7 +274,7 @@ def _paced(speed, slot, readings):
 
 def found(run):
     """Return (name, trials, of, standing) of each diagnosis of the baseline."""
-    each = diagnoses(run, observe(run), {}).get("baseline", ())
+    each = diagnose_profiles(run, observe(run), {}).get("baseline", ())
     return [(d.cause.name, d.trials, d.of, d.standing) for d in each]
 
 
@@ -288,7 +288,7 @@ def test_the_counter_run_confirms_a_cause():
     """Faster without the router: that was it."""
     run = measured(1.6, [counter()])
     assert found(run) == [("router", 6, 6, Standing.CONFIRMED)]
-    (diagnosis,) = diagnoses(run, observe(run), {})["baseline"]
+    (diagnosis,) = diagnose_profiles(run, observe(run), {})["baseline"]
     assert diagnosis.effect.ratio.value == pytest.approx(1.6, rel=0.01)
     assert limited_by([diagnosis]) is diagnosis
 
@@ -300,7 +300,9 @@ def test_a_refuted_cause_leaves_its_place_to_the_next():
         ("server CPU", 6, 6, Standing.CONSISTENT),
         ("router", 6, 6, Standing.WITHDRAWN),
     ]
-    assert limited_by(diagnoses(run, observe(run), {})["baseline"]).cause.name == "server CPU"
+    assert (
+        limited_by(diagnose_profiles(run, observe(run), {})["baseline"]).cause.name == "server CPU"
+    )
 
 
 def test_a_withheld_metric_is_compared_in_a_counter_run():
@@ -337,6 +339,6 @@ def test_a_withheld_metric_is_compared_in_a_counter_run():
 def test_what_a_counter_run_proves(low, high, verdict, expects, standing):
     """Only a move in the predicted direction, wholly beyond the floor, proves a cause."""
     effect = Comparison("throughput", "a", "b", verdict, Estimate((low + high) / 2, low, high, 6))
-    assert decide(effect, expects, 0.02) is standing
+    assert judge_effect(effect, expects, 0.02) is standing
     nothing = Comparison("throughput", "a", "b", Verdict.INVALID, None)
-    assert decide(nothing, expects, 0.02) is Standing.CONSISTENT
+    assert judge_effect(nothing, expects, 0.02) is Standing.CONSISTENT

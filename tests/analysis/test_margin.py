@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lab.analysis import looks, stats
-from lab.analysis.compare import LEAST_FLOOR, own
+from lab.analysis.compare import LEAST_FLOOR, profile_side
 from lab.analysis.observations import Observation
 from lab.analysis.summary import summarise
 from lab.bench.trials.minutes import LOOKS, with_minutes
@@ -211,7 +211,7 @@ def test_the_lab_judges_as_the_simulation_does(effect, both):
             for position, arm in enumerate(arms)
         ]
         found = looks.Comparisons(make.run(plan, (), ended=True), seen)
-        said = found.of("throughput", own("b"), own("a")).ratio
+        said = found.of("throughput", profile_side("b"), profile_side("a")).ratio
         assert (said.n, said.level) == (used[number], level[number])
         assert math.log(said.value) == pytest.approx(middle[number])
         assert math.log(said.high / said.low) / 2 == pytest.approx(half[number])

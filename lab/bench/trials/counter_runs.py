@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.analysis.causes import HYPOTHESES
-from lab.analysis.confirm import diagnoses
+from lab.analysis.confirm import diagnose_profiles
 from lab.analysis.observations import observe
 from lab.analysis.points import points
 from lab.bench.machine.programs import folders
@@ -107,7 +107,7 @@ def render(profile: Profile, of: Profile) -> str:
 
 def _shown(run: Run) -> Iterator[tuple[str, Arm, Run]]:
     """Yield each cause, the arm that shows it, and the part of *run* in which it does."""
-    found = [(point, diagnoses(point, observe(point), {})) for point in points(run)]
+    found = [(point, diagnose_profiles(point, observe(point), {})) for point in points(run)]
     for rank in range(RANKS):
         for point, shown in found:
             for arm in point.plan.arms:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
-from lab.analysis.compare import Side, own
+from lab.analysis.compare import Side, profile_side
 from lab.analysis.confirm import effect_of
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.looks import ended_early
@@ -189,16 +189,16 @@ def _given_up(run: Run) -> set[Side]:
 def _comparisons(summary: Summary) -> Iterator[Found]:
     """Yield what a run is to decide; a profile's step comes before its other comparisons."""
     metrics = shown(summary.run.plan.load)
-    baseline = own(summary.run.plan.profiles[0].name)
+    baseline = profile_side(summary.run.plan.profiles[0].name)
     for step in summary.steps:
-        changed = own(step.profile)
+        changed = profile_side(step.profile)
         for name in metrics:
             if step.before is not None:
-                yield changed, own(step.before), step.step[name]
+                yield changed, profile_side(step.before), step.step[name]
             yield changed, baseline, step.baseline[name]
     for profile, shares in summary.shares.items():
         for line, comparison in shares.items():
-            yield own(line), own(profile), comparison
+            yield profile_side(line), profile_side(profile), comparison
     for counter in summary.run.counters:
         effect = effect_of(counter, summary.run, summary.observations)
-        yield (counter.arm.name, Role.COUNTER), own(counter.of), effect
+        yield (counter.arm.name, Role.COUNTER), profile_side(counter.of), effect

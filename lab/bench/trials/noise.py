@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis.compare import own
+from lab.analysis.compare import profile_side
 from lab.analysis.ending import METRICS
 from lab.analysis.looks import Comparisons
 from lab.analysis.observations import Observation
@@ -134,7 +134,7 @@ def of_metric(plan: Plan, metric: str, noise: Sequence[float], blocks: int) -> M
     floor = statistics.median(end.floor(metric) for end in ends)
     reached = []  # how far each interval reaches to the worse side, and how near its other end is
     for end in ends:
-        ratio = end.whole(metric, own(NEW), own(OLD)).ratio
+        ratio = end.whole(metric, profile_side(NEW), profile_side(OLD)).ratio
         assert ratio is not None
         far, near = sorted((sign * math.log(ratio.low), sign * math.log(ratio.high)))[::-1]
         reached.append((far, near))
@@ -159,7 +159,10 @@ def _smallest(plan: Plan, metric: str, runs: Sequence[Drawn], sign: int) -> floa
         middle = (low + high) // 2
         effect = sign * math.log1p(SIZES[middle])
         judged = (_judged(plan, metric, run, effect) for run in runs)
-        verdicts = (comparisons.of(metric, own(NEW), own(OLD)).verdict for comparisons in judged)
+        verdicts = (
+            comparisons.of(metric, profile_side(NEW), profile_side(OLD)).verdict
+            for comparisons in judged
+        )
         worse = sum(verdict is Verdict.WORSE for verdict in verdicts)
         low, high = (low, middle) if worse >= POWER * len(runs) else (middle + 1, high)
     return SIZES[low] if low < len(SIZES) else None

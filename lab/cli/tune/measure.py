@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
-from lab.analysis.compare import own
+from lab.analysis.compare import profile_side
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.looks import Comparisons, ended_early
@@ -251,7 +251,9 @@ class Measurer:
 
         def over(run: Run) -> bool:
             comparisons = Comparisons(run, observe(run))
-            return ended_early(comparisons.of(self.goal.metric, own(changed), own(reference)))
+            return ended_early(
+                comparisons.of(self.goal.metric, profile_side(changed), profile_side(reference))
+            )
 
         run = self._run(step, plan, lambda plan, so_far: Proof(plan, so_far, over))
         (summary,) = summaries(run)
@@ -267,7 +269,9 @@ class Measurer:
         run = self._run("taken-back", plan)
         comparisons = Comparisons(run, observe(run))
         return {
-            key: comparisons.of(self.goal.metric, own(arm.name), own(plan.reference))
+            key: comparisons.of(
+                self.goal.metric, profile_side(arm.name), profile_side(plan.reference)
+            )
             for key, arm in zip(less, plan.arms[1:], strict=True)
         }
 

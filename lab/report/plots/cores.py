@@ -50,7 +50,9 @@ def spent(summary: Summary) -> tuple[Spent, ...]:
     run, spents = summary.run, []
     for profile in run.plan.profiles:
         trials = [
-            _parts(trial, _cores(run, trial)) for trial in run.trials if trial.is_own(profile.name)
+            _parts(trial, _cores(run, trial))
+            for trial in run.trials
+            if trial.measures(profile.name)
         ]
         whole = [parts for parts in trials if parts]
         if whole:

@@ -121,7 +121,7 @@ def _line(axes: Axes, curve: Curve, number: int) -> float:
 
 
 def _curve(observations: Sequence[Observation], profile: str) -> Curve:
-    own = [item for item in observations if item.trial.is_own(profile)]
+    own = [item for item in observations if item.trial.measures(profile)]
     good = [item for item in own if "p50" in item.metrics]
     windows = [window for item in good or own for window in item.trial.windows]
     return Curve(profile, bool(good), merged_latency(windows))

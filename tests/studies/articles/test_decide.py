@@ -380,7 +380,7 @@ def test_a_broken_server_does_not_hide_a_failed_noise_check():
     """The exit status is 1 then, and the noise is the same."""
     run = make.ladder_run({**SPEEDS, "c": (2000, 4e-4)}, noise=0.2)
     trials = tuple(
-        replace(each, windows=(), failure="it did not start") if each.is_own("c") else each
+        replace(each, windows=(), failure="it did not start") if each.measures("c") else each
         for each in run.trials
     )
     summary = summarise(replace(run, trials=trials))
@@ -393,7 +393,7 @@ def test_trials_that_count_for_nothing_decide_nothing():
 
     def wrong(trial):
         windows = (replace(each, errors={"wrong body": 3000}) for each in trial.windows)
-        return replace(trial, windows=tuple(windows)) if trial.is_own("b") else trial
+        return replace(trial, windows=tuple(windows)) if trial.measures("b") else trial
 
     verdict = decided(replace(WHOLE, trials=tuple(map(wrong, WHOLE.trials))))
     assert (verdict.decision, verdict.comparison.ratio) == (Decision.INCONCLUSIVE, None)
