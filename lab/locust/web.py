@@ -82,7 +82,7 @@ class Pages:
         text = render_template(
             "profiles.html",
             live=self.live,
-            pages=self.live.pages.look() if self.live is not None else {},
+            pages=self.live.pages.get() if self.live is not None else {},
             light=declarations(LIGHT),
             dark=declarations(DARK),
         )
@@ -93,7 +93,7 @@ class Pages:
         live = self.live
         if live is None:
             return jsonify(state="nothing has run", rows=[])
-        live.pages.look()
+        live.pages.get()
         return jsonify(
             state=live.state,
             progress=live.progress(),
@@ -101,7 +101,7 @@ class Pages:
             now=live.now(),
             rows=list(live.rows()),
             folder=str(live.folder) if live.folder is not None else None,
-            edition=live.pages.edition,
+            edition=live.pages.version,
         )
 
     def table(self) -> Response:
@@ -115,7 +115,7 @@ class Pages:
 
     def report(self, name: str) -> Response:
         """Return a page of the report as it is now, or go to the page that waits for it."""
-        pages = self.live.pages.look() if self.live is not None else {}
+        pages = self.live.pages.get() if self.live is not None else {}
         if self.live is None or f"{name}.html" not in pages:
             return redirect("./")  # type: ignore[return-value] # werkzeug's Response is as good
         text = pages[f"{name}.html"]

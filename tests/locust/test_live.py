@@ -19,7 +19,7 @@ from lab.model.plan import Role
 from lab.bench.trials.plan import arm_of
 from tests.kit import builders as make
 
-module.SPARE = 0  # the builders' trials take no time
+module.PAUSE_FACTOR = 0  # the builders' trials take no time
 
 def begun(plan):
     return module.Live(PreparedRun(plan, {}, 60.0, None), ["lab", "run"], "engine")
@@ -37,9 +37,9 @@ ours = make.serving(replace(run, plan=plan), {"baseline": "a:b", "tuned": "c:d",
 other = begun(ours.plan)
 play(other, run.trials, lambda live: list(live.rows()))
 watched, unwatched = begun(plan), begun(plan)
-play(watched, run.trials, lambda live: (list(live.rows()), live.pages.look()))
+play(watched, run.trials, lambda live: (list(live.rows()), live.pages.get()))
 play(unwatched, run.trials, lambda live: live.progress())
-(page,) = watched.pages.look().values()
+(page,) = watched.pages.get().values()
 
 pair = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, blocks=2)
 def at(trial, name, rate):
@@ -51,17 +51,17 @@ rates = {"50%": 1000.0, "80%": 1600.0}
 trials = [at(trial, *rate) for trial in pair.trials for rate in rates.items()]
 arms = {t.slot.arm.name: t.slot.arm for t in trials if t.slot.arm.role is Role.PROFILE}
 several = begun(replace(pair.plan, arms=tuple(arms.values())))
-play(several, trials, lambda live: (list(live.rows()), live.pages.look()))
+play(several, trials, lambda live: (list(live.rows()), live.pages.get()))
 
 print(json.dumps({
     "rows": list(watched.rows()),
     "other": list(other.rows()),
     "figures": list(watched.figures()),
     "progress": watched.progress(),
-    "editions": [watched.said.edition, watched.pages.edition],
-    "unwatched": [unwatched.said.edition, unwatched.pages.edition, unwatched.progress()],
+    "editions": [watched.conclusions.version, watched.pages.version],
+    "unwatched": [unwatched.conclusions.version, unwatched.pages.version, unwatched.progress()],
     "page": page,
-    "several": [[row["name"] for row in several.rows()], list(several.pages.look())],
+    "several": [[row["name"] for row in several.rows()], list(several.pages.get())],
 }))
 """
 # In a process of its own: to import Locust patches the sockets of the one that does.
