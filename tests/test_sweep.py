@@ -33,7 +33,7 @@ from lab.model.runtime import Runtime
 from lab.report import figures, html_page, summary_json
 from lab.report.plots.sweep import LEAST
 from lab.report.sweep import document, documents, first, sentence
-from lab.report.warnings import STATUS
+from lab.report.warnings import STATUS_3
 from tests.kit import builders as make
 from tests.kit.lab_process import SMALL, compare, trials
 from tools.pages import files
@@ -661,7 +661,7 @@ def test_a_machine_too_noisy_for_a_sweep_ends_it_with_3(noise, said):
     assert exit_code(found) == 3
     first = document(conclude_sweep(found)).banners[0]
     assert re.search(said, first)
-    assert first.endswith(STATUS)
+    assert first.endswith(STATUS_3)
 
 
 def test_a_run_for_large_differences_passes_with_noise_below_them():

@@ -1,4 +1,4 @@
-"""What a reader is told first: which steps changed anything, which do not, and which are open."""
+"""`Opening`: which comparisons changed, which did not, and which are inconclusive."""
 
 from __future__ import annotations
 
@@ -15,95 +15,90 @@ from lab.model.comparison import Comparison, Verdict
 from lab.model.notice import Means, Notice, Remedy
 
 MUCH_MEMORY = 0.10
-"""Share from which a change of memory is told first: a library more or less moves it by less."""
+"""Least share of a change of memory that counts: one library more or less changes it by less."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """One comparison of two profiles, by each metric that is told first."""
+    """Two profiles, compared by each metric of `Opening.metrics`."""
 
     changed: str
     reference: str
     by: Mapping[str, Comparison]
-    """In the order of `Opening.metrics`."""
+    """Metric -> comparison, in the order of `Opening.metrics`."""
 
     another: bool = False
-    """Whether they surely serve different applications."""
+    """Whether they certainly serve different applications."""
 
     together: bool = False
-    """Whether it is of all steps of a ladder together."""
+    """Whether it compares all steps of a ladder together: the last profile with the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The comparisons of a run: each step, and what changed most where that is none of them."""
+    """The pairs of a run: each step, and all steps of a ladder together if they changed most."""
 
     metrics: tuple[str, ...]
-    """By which they are told."""
+    """The metrics that the short report shows."""
 
     changed: tuple[ComparedPair, ...]
-    """Those that are better or worse by any of the metrics."""
+    """Pairs that are better or worse by any of the metrics."""
 
-    alike: Mapping[float, tuple[ComparedPair, ...]]
-    """Share that the change is surely below -> those steps, by the metric that judges the run."""
+    no_difference: Mapping[float, tuple[ComparedPair, ...]]
+    """Share that the change is certainly below -> pairs, by the metric that judges the run."""
 
-    undecided: tuple[ComparedPair, ...]
-    """Those of which the run says neither."""
+    inconclusive: tuple[ComparedPair, ...]
 
     uncounted: tuple[ComparedPair, ...]
-    """Those with too few trials that count."""
+    """Pairs with too few valid trials."""
 
     notices: tuple[Notice, ...]
-    """What changes the reading of these, beside the run's warnings."""
+    """Notices about these pairs, besides the warnings of the run."""
 
     no_effect: tuple[NoEffect, ...]
-    """Options that do nothing where they stand."""
+    """Options without effect."""
 
     failed: tuple[tuple[str, Tally], ...]
-    """Each profile whose server failed in a trial, and by which gate, in how many."""
+    """Profiles whose server failed in a trial, with the gate and the number of trials."""
 
     remedy: Remedy | None
-    """What would decide some of the undecided; None where that is not known."""
+    """What would decide some of the inconclusive pairs; None: unknown."""
 
     soonest: str | None
-    """The one that blocks would decide first; None where the remedy is another."""
+    """The changed profile of the pair that more blocks decide first; None: another remedy."""
 
 
 def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Opening:
     """
-    Return what is told of the comparisons first.
+    Return the opening of a run.
 
     Args:
-        summary: What was found.
-        metric: By which the run is judged.
-        farthest: What changed most against the baseline; None if nothing did.
+        summary: The summary of the run.
+        metric: The metric that judges the run.
+        farthest: The comparison with the baseline that changed most; None: nothing changed.
     """
     names = tuple(_metrics(summary, metric))
-    compared_pairs = [_told(step, names) for step in summary.steps]
+    pairs = [_pair_of_step(step, names) for step in summary.steps]
     if farthest is not None:
-        compared_pairs += _whole(summary, farthest, names)
-    changed, still_open, uncounted = [], [], []
-    alike: dict[float, list[ComparedPair]] = {}
-    for compared_pair in compared_pairs:
-        judge = compared_pair.by.get(metric)
-        if any(_moved(one) for one in compared_pair.by.values()):
-            changed.append(compared_pair)
-        elif judge is None or (judge.ratio is None and judge.between is None):
-            uncounted.append(compared_pair)
+        pairs += _all_steps_together(summary, farthest, names)
+    changed, inconclusive, uncounted = [], [], []
+    no_difference: dict[float, list[ComparedPair]] = {}
+    for pair in pairs:
+        judge = pair.by.get(metric)
+        if any(map(_changed, pair.by.values())):
+            changed.append(pair)
+        elif judge is None or not _is_known(judge):
+            uncounted.append(pair)
         elif judge.below is not None or judge.verdict is Verdict.NO_DIFFERENCE:
-            alike.setdefault(judge.below or summary.floors[metric], []).append(compared_pair)
+            no_difference.setdefault(judge.below or summary.floors[metric], []).append(pair)
         else:
-            still_open.append(compared_pair)
-    remedy, soonest = _remedy(summary, metric, {comparison.changed for comparison in still_open})
+            inconclusive.append(pair)
+    remedy, soonest = _remedy(summary, metric, {pair.changed for pair in inconclusive})
     return Opening(
-        metrics=tuple(
-            name
-            for name in names
-            if any(name in compared_pair.by for compared_pair in compared_pairs)
-        ),
+        metrics=tuple(name for name in names if any(name in pair.by for pair in pairs)),
         changed=tuple(changed),
-        alike={share: tuple(alike[share]) for share in sorted(alike)},
-        undecided=tuple(still_open),
+        no_difference={share: tuple(no_difference[share]) for share in sorted(no_difference)},
+        inconclusive=tuple(inconclusive),
         uncounted=tuple(uncounted),
         notices=tuple(_notices(summary)),
         no_effect=no_effect(summary.inert),
@@ -120,35 +115,36 @@ def _notices(summary: Summary) -> Iterator[Notice]:
 
 
 def _remedy(
-    summary: Summary, metric: str, still_open: Collection[str]
+    summary: Summary, metric: str, inconclusive: Collection[str]
 ) -> tuple[Remedy | None, str | None]:
-    """Return what would decide some of these profiles, and which one first."""
+    """Return what would decide some of the inconclusive profiles, and which one first."""
     ahead = outlook(summary, metric)
     if ahead is not None and ahead.remedy is not None:
         return ahead.remedy, None
     for notice in undecided(summary, [metric]):
-        if notice.blocks and notice.soonest in still_open:
+        if notice.blocks and notice.soonest in inconclusive:
             return Remedy(Means.BLOCKS, notice.blocks), notice.soonest
     return None, None
 
 
 def _metrics(summary: Summary, metric: str) -> Iterator[str]:
     """
-    Yield what is told: requests/s but of an open loop, CPU, p99, memory.
+    Yield the metrics to show: throughput unless the load is open-loop, CPU, p99, memory.
 
-    CPU where it judges, or tells a step apart that requests/s do not: noise moves it less.
+    CPU only if it judges the run, or changed in a step in which throughput did not; memory only if
+    it changed.
     """
     if summary.run.plan.load.rate is None:
         yield "throughput"
-    if metric == "cpu" or any(map(_moved_by_cpu_alone, summary.steps)):
+    if metric == "cpu" or any(map(_changed_cpu_alone, summary.steps)):
         yield "cpu"
     yield "p99"
-    if any(_moved(comparison) for comparison in summary.comparisons(("memory",))):
+    if any(map(_changed, summary.comparisons(("memory",)))):
         yield "memory"
 
 
-def _moved(comparison: Comparison) -> bool:
-    """Return whether a comparison is told from noise; one of memory if it is large enough, too."""
+def _changed(comparison: Comparison) -> bool:
+    """Return whether the metric changed; memory also has to change by `MUCH_MEMORY`."""
     if not comparison.verdict.differs:
         return False
     if comparison.metric != "memory" or comparison.ratio is None:
@@ -156,36 +152,48 @@ def _moved(comparison: Comparison) -> bool:
     return not 1 / (1 + MUCH_MEMORY) < comparison.ratio.value < 1 + MUCH_MEMORY
 
 
-def _moved_by_cpu_alone(step: Rung) -> bool:
-    sides = step.baseline if step.before is None else step.step
-    moved = [name in sides and _moved(sides[name]) for name in ("cpu", "throughput")]
-    return moved == [True, False]
+def _changed_cpu_alone(step: Rung) -> bool:
+    comparisons = step.baseline if step.before is None else step.step
+    changed = [
+        metric in comparisons and _changed(comparisons[metric]) for metric in ("cpu", "throughput")
+    ]
+    return changed == [True, False]
 
 
-def _told(step: Rung, names: Sequence[str]) -> ComparedPair:
-    """Return a step; the start of a ladder, which is a step from nothing, against the baseline."""
-    sides = step.baseline if step.before is None else step.step
-    other = step.other_than_baseline if step.before is None else step.other_than_before
-    by = {name: sides[name] for name in names if name in sides and _known(sides[name])}
-    first = next(iter(sides.values()), None)
-    return ComparedPair(step.profile, "" if first is None else first.reference, by, other)
+def _pair_of_step(step: Rung, names: Sequence[str]) -> ComparedPair:
+    """Return the pair of a step; one without a profile before it is compared with the baseline."""
+    comparisons = step.baseline if step.before is None else step.step
+    another = step.other_than_baseline if step.before is None else step.other_than_before
+    first = next(iter(comparisons.values()), None)
+    reference = "" if first is None else first.reference
+    return ComparedPair(step.profile, reference, _known(comparisons, names), another)
 
 
-def _known(comparison: Comparison) -> bool:
+def _known(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> dict[str, Comparison]:
+    """Return those comparisons of the metrics *names* that have a value."""
+    return {
+        name: comparisons[name]
+        for name in names
+        if name in comparisons and _is_known(comparisons[name])
+    }
+
+
+def _is_known(comparison: Comparison) -> bool:
     return comparison.ratio is not None or comparison.between is not None
 
 
-def _whole(summary: Summary, farthest: Comparison, names: Sequence[str]) -> Iterator[ComparedPair]:
+def _all_steps_together(
+    summary: Summary, farthest: Comparison, names: Sequence[str]
+) -> Iterator[ComparedPair]:
     """
-    Yield the last profile that serves what the baseline serves against the baseline: all settings.
+    Yield the pair of the baseline and the last profile with the same application, if it changed.
 
-    Nothing where that is one step, which exists.
+    Nothing if there is one step between them: that is a pair already.
     """
     baseline = farthest.reference
     steps = [step for step in summary.steps if not step.other_than_baseline]
     last = next((step for step in reversed(steps) if step.before not in (None, baseline)), None)
     if last is not None:
-        by = {name: last.baseline[name] for name in names if name in last.baseline}
-        by = {name: comparison for name, comparison in by.items() if _known(comparison)}
-        if any(map(_moved, by.values())):
+        by = _known(last.baseline, names)
+        if any(map(_changed, by.values())):
             yield ComparedPair(last.profile, baseline, by, together=True)

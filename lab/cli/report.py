@@ -168,7 +168,7 @@ def show(
     shown = list(
         documents(run_conclusion)
         if full
-        else opening.documents(run_conclusion, _way(folder, tries=tries))
+        else opening.documents(run_conclusion, _next_steps(folder, tries=tries))
     )
     for content in shown if len(run_conclusion.points) <= WHOLE or not full else shown[:1]:
         _print(content)
@@ -190,14 +190,14 @@ def judged(run_conclusion: RunConclusion, *, quiet: bool) -> int:
     Unless *quiet* what the status means stands below the report.
     """
     if not quiet:
-        say(opening.end(run_conclusion.status, run_conclusion))
+        say(opening.exit_text(run_conclusion.status, run_conclusion))
     for line in lines(run_conclusion):
         say(line, err=True)
     return run_conclusion.status
 
 
-def _way(folder: Path, *, tries: bool) -> opening.Way:
-    """Return how to get on from a run in *folder*, as it is typed from here."""
+def _next_steps(folder: Path, *, tries: bool) -> opening.NextSteps:
+    """Return the next steps for a run in *folder*, with paths relative to the current folder."""
     here, program = Path.cwd(), Path(sys.argv[0])
     if program.name == "locust":
         program = program.with_name("lab")
@@ -205,6 +205,6 @@ def _way(folder: Path, *, tries: bool) -> opening.Way:
         program = program.relative_to(here)
     shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
     page = shown / "report.html"
-    return opening.Way(
+    return opening.NextSteps(
         shlex.quote(str(program)), str(shown), str(page) if page.exists() else None, tries
     )

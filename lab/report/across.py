@@ -14,7 +14,7 @@ from lab.model.numbers import UNKNOWN, figure, ratio, share
 from lab.report.machine import machine_lines
 from lab.report.summary_json import to_json
 from lab.report.tables import MEANINGS, judgement_table
-from lab.report.warnings import told
+from lab.report.warnings import with_status
 
 FORMAT = 1
 """
@@ -45,7 +45,7 @@ def document(
         title=f"{before.name} -> {after.name}",
         context=(_question(across), *machine_lines(across.machine)),
         banners=tuple(
-            f"{summary.run.name}: {told(warning)}"
+            f"{summary.run.name}: {with_status(warning)}"
             for summary in (across.before, across.after)
             for warning in summary.warnings
         ),

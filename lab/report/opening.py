@@ -1,8 +1,8 @@
 """
-What a terminal shows of a run unless all is asked for: one screen, in the order of use.
+The short report of a run, which fits on one screen; `lab.report.tables` has the full report.
 
-What changes the reading, what changed, what did not, what is open, what limits it, and what to do
-next. `lab.report.tables` has the whole report.
+In the order of use: warnings, what changed, what did not, what is inconclusive, what limits the
+profiles, and what to run next.
 """
 
 from __future__ import annotations
@@ -29,126 +29,126 @@ from lab.report.legend import Term, of_both, terms
 from lab.report.remarks import load_words
 from lab.report.remedies import option
 from lab.report.tables import MEANINGS
-from lab.report.warnings import REASONS, told
+from lab.report.warnings import POINTERS, with_status
 
-ENDS = {
+EXIT_TEXTS = {
     0: "measured",
     1: "a server failed in at least half of its trials",
     3: "inconclusive",
     99: "regression: a limit of --fail-if is crossed",
 }
-"""What the exit status of a run means."""
+"""Exit status of a run -> meaning."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How who reads it gets on."""
+class NextSteps:
+    """What the commands at the end of a report need."""
 
     program: str
-    """What the lab is called here: ".venv/bin/lab"."""
+    """The command that starts `lab` here: ".venv/bin/lab"."""
 
     run: str
-    """What `lab report` takes for this run."""
+    """The argument of `lab report` for this run."""
 
     page: str | None = None
-    """The file that holds the report as a page; None where there is none."""
+    """The HTML report; None: it was not written."""
 
     tries: bool = True
-    """Whether there is more to try, with what was compared."""
+    """Whether to suggest further commands for the compared configurations."""
 
 
-def documents(run_conclusion: RunConclusion, way: Way) -> Iterator[Document]:
-    """Yield what is shown of a run; of one at several values what all come to."""
+def documents(run_conclusion: RunConclusion, next_steps: NextSteps) -> Iterator[Document]:
+    """Yield the short report of a run: one document for each load, but one for a whole sweep."""
     if run_conclusion.sweep is not None:
-        yield _of_sweep(run_conclusion.sweep, way)
+        yield _of_sweep(run_conclusion.sweep, next_steps)
         return
     for point in run_conclusion.points:
-        yield document(point, way)
+        yield document(point, next_steps)
 
 
-def document(conclusion: Conclusion, way: Way) -> Document:
-    """Return what is shown of one load."""
+def document(conclusion: Conclusion, next_steps: NextSteps) -> Document:
+    """Return the short report of a run with one load."""
     run = conclusion.summary.run
-    told = (*sections(conclusion), _limits(conclusion))
+    shown = (*sections(conclusion), _limits(conclusion))
     return Document(
         title=tables.title(run.plan),
         context=context(conclusion),
         banners=banners(conclusion),
-        tables=tuple(_capital(table) for table in told if table is not None),
+        tables=tuple(_with_heading(table) for table in shown if table is not None),
         notes=(),
         legend=(),
         footer=(),
-        commands=_commands(conclusion.summary, way),
+        commands=_commands(conclusion.summary, next_steps),
     )
 
 
 def sections(conclusion: Conclusion) -> Iterator[Table]:
-    """Yield what changed, what did not, what has no effect, what is open, and what is missing."""
-    every = (
+    """Yield the tables of what changed, did not, has no effect, is inconclusive or not counted."""
+    tables = (
         _changed(conclusion),
-        _alike(conclusion.opening, METRICS[conclusion.metric].title),
+        _no_difference(conclusion.opening, METRICS[conclusion.metric].title),
         _no_effect(conclusion),
-        _open(conclusion),
+        _inconclusive(conclusion),
         uncounted(conclusion),
     )
-    yield from (table for table in every if table is not None)
+    yield from (table for table in tables if table is not None)
 
 
 def banners(conclusion: Conclusion) -> tuple[str, ...]:
-    """Return what changes the reading of all below."""
+    """Return the warnings above the tables."""
     return tuple(printable(_banner_lines(conclusion)))
 
 
 def banners_of_sweep(sweep_conclusion: SweepConclusion) -> tuple[str, ...]:
-    """Return what changes the reading of a sweep; of a single core unless its sentence says it."""
+    """Return the warnings of a sweep; that of a single core only if its headline omits it."""
     one_core = sweep_conclusion.single_core and not sweep_conclusion.on_one_core
     return (*([ONE_CORE] if one_core else []), *sweep.document(sweep_conclusion).banners)
 
 
 def context(conclusion: Conclusion) -> tuple[str, ...]:
-    """Return the load, how steady the machine was, and of what the percentiles are."""
+    """Return lines about the load, the noise, and the percentiles."""
     run = conclusion.summary.run
     blocks = f"{counted(len(run.plan.profiles), 'profile')}, {counted(run.allotted, 'block')}"
     window = "" if run.plan.load.requests is not None else f" of {run.plan.window:g} s"
     return (f"{load_words(run.plan)}; {blocks}{window}", *_context(conclusion))
 
 
-def _capital(table: Table) -> Table:
-    """Return *table* with its title in capitals, as a heading of a terminal, but for names."""
+def _with_heading(table: Table) -> Table:
+    """Return *table* with its title in capitals, except for names."""
     head, mark, rest = re.split(r"(, against | -> |$)", table.title, maxsplit=1)
     return replace(table, title=f"{head.upper()}{mark}{rest}")
 
 
-def end(status: int, run_conclusion: RunConclusion | None = None) -> str:
-    """Say what the exit *status* of a run means; of an inconclusive run also the reasons."""
+def exit_text(status: int, run_conclusion: RunConclusion | None = None) -> str:
+    """Return the line that explains an exit status, with the reasons of an inconclusive run."""
     reasons = () if run_conclusion is None else run_conclusion.why_inconclusive
-    return f"exit {status}: {ENDS[status]}{': ' if reasons else ''}{' and '.join(reasons)}"
+    return f"exit {status}: {EXIT_TEXTS[status]}{': ' if reasons else ''}{' and '.join(reasons)}"
 
 
-def _of_sweep(sweep_conclusion: SweepConclusion, way: Way) -> Document:
+def _of_sweep(sweep_conclusion: SweepConclusion, next_steps: NextSteps) -> Document:
     whole = sweep.document(sweep_conclusion)
     shown = tuple(METRICS[name].title for name in (sweep_conclusion.metric, "p99"))
     kept = tuple(table for table in whole.tables if table.title in shown)
-    run, value = shlex.quote(way.run), sweep_conclusion.values[0]
-    at = (f"At one value: {way.program} report {run} --at {value}",)
+    run, value = shlex.quote(next_steps.run), sweep_conclusion.values[0]
+    at = (f"At one value: {next_steps.program} report {run} --at {value}",)
     return Document(
         title=whole.title,
         context=(),
         banners=banners_of_sweep(sweep_conclusion),
         tables=kept,
-        # A warning of what failed says that its reason is below.
+        # A warning of a failure says that its reason is below.
         notes=whole.notes
-        if any(type(notice) in REASONS for _, notice in sweep_conclusion.warned)
+        if any(type(notice) in POINTERS for _, notice in sweep_conclusion.warned)
         else (),
         legend=(),
         footer=(),
         headline=whole.headline,
-        commands=(*_commands(sweep_conclusion.summaries[0], way), *at),
+        commands=(*_commands(sweep_conclusion.summaries[0], next_steps), *at),
     )
 
 
 def _context(conclusion: Conclusion) -> Iterator[str]:
-    """Yield how steady the machine was, and of what the percentiles are."""
+    """Yield lines about the noise and the percentiles."""
     plan = conclusion.summary.run.plan
     shown = set(terms(plan))
     if Term.BOTH in shown:
@@ -165,74 +165,71 @@ def _banner_lines(conclusion: Conclusion) -> Iterator[str]:
     yield from of_cores(conclusion)
     if conclusion.uncounted is not None and set(conclusion.uncounted.gates) != {SHARED_CORES.name}:
         yield conclusion.uncounted.sentence()
-    yield from map(told, conclusion.warnings)
+    yield from map(with_status, conclusion.warnings)
     for notice in conclusion.opening.notices:
-        tells = "" if notice.remedy is None else f" Use {option(notice.remedy)}."
-        yield notice.sentence() + tells
+        advice = "" if notice.remedy is None else f" Use {option(notice.remedy)}."
+        yield notice.sentence() + advice
 
 
 def _changed(conclusion: Conclusion) -> Table | None:
-    """Return what is better or worse, with what else is told of it."""
+    """Return the table of the pairs that are better or worse, with a column for each metric."""
     opening = conclusion.opening
     if not opening.changed:
         return None
-    names = [name for name in opening.metrics if any(name in e.by for e in opening.changed)]
-    against = {compared_pair.reference for compared_pair in opening.changed}
-    title, name = "What changed", "profile"
-    if len(against) == 1:
-        title += f", against {against.copy().pop()}"
-    else:
-        name = "profile / reference"
+    metrics = [
+        metric for metric in opening.metrics if any(metric in pair.by for pair in opening.changed)
+    ]
+    references = {pair.reference for pair in opening.changed}
+    one_reference = len(references) == 1
+    title, first_column = "What changed", "profile / reference"
+    if one_reference:
+        title, first_column = f"{title}, against {references.copy().pop()}", "profile"
     rows = tuple(
         (
-            Cell(_name(compared_pair, alone=len(against) == 1)),
-            *(_cell(compared_pair.by.get(metric)) for metric in names),
+            Cell(_name(pair, with_reference=not one_reference)),
+            *(_cell(pair.by.get(metric)) for metric in metrics),
         )
-        for compared_pair in opening.changed
+        for pair in opening.changed
     )
-    columns = (name, *(METRICS[metric].title for metric in names))
+    columns = (first_column, *(METRICS[metric].title for metric in metrics))
     return Table(title, texts(columns), rows)
 
 
-def _name(compared_pair: ComparedPair, *, alone: bool) -> str:
-    name = (
-        compared_pair.changed if alone else f"{compared_pair.changed} / {compared_pair.reference}"
-    )
-    if compared_pair.together:
+def _name(pair: ComparedPair, *, with_reference: bool) -> str:
+    name = f"{pair.changed} / {pair.reference}" if with_reference else pair.changed
+    if pair.together:
         return f"all steps: {name}"
-    return f"{name} ({headline.ANOTHER})" if compared_pair.another else name
+    return f"{name} ({headline.ANOTHER})" if pair.another else name
 
 
 def _cell(comparison: Comparison | None) -> Cell:
-    return (
-        NOTHING
-        if comparison is None
-        else Cell(_ratio_words(comparison), MEANINGS[comparison.verdict])
-    )
+    if comparison is None:
+        return NOTHING
+    return Cell(_ratio_text(comparison), MEANINGS[comparison.verdict])
 
 
-def _ratio_words(comparison: Comparison) -> str:
-    """Return a ratio with its verdict; without a difference, the size that is excluded."""
+def _ratio_text(comparison: Comparison) -> str:
+    """Return a ratio and its verdict; without a difference, the change that is excluded."""
     if comparison.verdict.differs:
-        few = " (fragile)" if comparison.fragile else ""
-        return f"{bounded(comparison)} {comparison.verdict}{few}"
+        fragile = " (fragile)" if comparison.fragile else ""
+        return f"{bounded(comparison)} {comparison.verdict}{fragile}"
     excludes = comparison.below is not None or comparison.verdict is Verdict.NO_DIFFERENCE
     if comparison.ratio is None or not excludes:
-        return f"{Verdict.INCONCLUSIVE}: {_range_words(comparison)}"
+        return f"{Verdict.INCONCLUSIVE}: {_range_text(comparison)}"
     return comparison.verdict_text + " (within the noise)" * (comparison.below is None)
 
 
-def _range_words(comparison: Comparison) -> str:
-    """Return what is known of an inconclusive ratio."""
+def _range_text(comparison: Comparison) -> str:
+    """Return the range of an inconclusive ratio."""
     if comparison.may_be is MayBe.EITHER:
         return "both saturated the load generator"
     if comparison.ratio is None:
         return str(comparison.between)
-    return _ends(comparison.ratio, comparison.may_be)
+    return _interval_text(comparison.ratio, comparison.may_be)
 
 
-def _ends(ratio: Estimate, may_be: MayBe | None) -> str:
-    """Say between what a ratio lies; of one that is a bound the one end that is known."""
+def _interval_text(ratio: Estimate, may_be: MayBe | None) -> str:
+    """Return the interval of a ratio, or its known end if the ratio is only a bound."""
     if may_be is MayBe.LARGER:
         return f"at least {figure(ratio.low)}x"
     if may_be is MayBe.SMALLER:
@@ -240,37 +237,35 @@ def _ends(ratio: Estimate, may_be: MayBe | None) -> str:
     return f"{figure(ratio.low)} to {figure(ratio.high)}x"
 
 
-def _alike(opening: Opening, title: str) -> Table | None:
-    rows = ((f"< {below:.0%}", _names(those)) for below, those in opening.alike.items())
+def _no_difference(opening: Opening, title: str) -> Table | None:
+    by_size = opening.no_difference.items()
+    rows = (
+        (f"< {below:.0%}", ", ".join(pair.changed for pair in pairs)) for below, pairs in by_size
+    )
     return _section(f"No difference in {title}", rows)
 
 
 def _no_effect(conclusion: Conclusion) -> Table | None:
     effects = conclusion.opening.no_effect
-    rows = ((_some(no_effect.profiles), ended(no_effect.reason)) for no_effect in effects)
+    rows = ((_abbreviated(no_effect.profiles), ended(no_effect.reason)) for no_effect in effects)
     return _section("No effect", rows)
 
 
-def _open(conclusion: Conclusion) -> Table | None:
-    """Return the inconclusive steps, and what would decide them."""
+def _inconclusive(conclusion: Conclusion) -> Table | None:
+    metric = conclusion.metric
     rows = (
-        (_name(compared_pair, alone=False), _open_words(conclusion, compared_pair))
-        for compared_pair in conclusion.opening.undecided
+        (
+            _name(pair, with_reference=True),
+            f"{METRICS[metric].title}: {_range_text(pair.by[metric])}",
+        )
+        for pair in conclusion.opening.inconclusive
     )
-    return _section(f"Inconclusive{_remedy_words(conclusion)}", rows)
+    return _section(f"Inconclusive{_remedy_text(conclusion)}", rows)
 
 
-def _open_words(conclusion: Conclusion, compared_pair: ComparedPair) -> str:
-    words = _range_words(compared_pair.by[conclusion.metric])
-    return f"{METRICS[conclusion.metric].title}: {words}"
-
-
-def _remedy_words(conclusion: Conclusion) -> str:
-    """Say what would answer what is open."""
-    plan = conclusion.summary.run.plan
-    if (
-        conclusion.judgements and plan.deciding is not None
-    ):  # what would tell stands beside its limits
+def _remedy_text(conclusion: Conclusion) -> str:
+    """Return what would decide the inconclusive pairs; empty: unknown, or beside the limits."""
+    if conclusion.judgements and conclusion.summary.run.plan.deciding is not None:
         return ""
     opening = conclusion.opening
     if opening.remedy is None:
@@ -281,33 +276,35 @@ def _remedy_words(conclusion: Conclusion) -> str:
 
 def uncounted(conclusion: Conclusion) -> Table | None:
     """
-    Return why profiles do not count, and the steps that so have nothing to be told of.
+    Return the table of what does not count, with the reasons.
 
-    Of a server that failed in some trials, also why those do not.
+    It has the profiles without a value, the pairs with too few valid trials, and the servers that
+    failed in some trials.
     """
     rows = []
     for row in conclusion.summary.rows:
         if row.profile.reply is None and conclusion.metric not in row.values:
             rows += [
-                (row.profile.name, _lost(tally, row.total))
+                (row.profile.name, _gate_text(tally, row.total))
                 for tally in row.tallies
                 if conclusion.metric in tally.withheld
             ]
     explained = {name for name, _ in rows}
     rows += [
-        (_name(compared_pair, alone=False), "Fewer than two blocks have a valid trial of both.")
-        for compared_pair in conclusion.opening.uncounted
-        if not explained & {compared_pair.changed, compared_pair.reference}
+        (_name(pair, with_reference=True), "Fewer than two blocks have a valid trial of both.")
+        for pair in conclusion.opening.uncounted
+        if not explained & {pair.changed, pair.reference}
     ]
     rows += [
-        (name, _lost(tally, conclusion.summary.row(name).total))
+        (name, _gate_text(tally, conclusion.summary.row(name).total))
         for name, tally in conclusion.opening.failed
         if name not in explained
     ]
     return _section("Not counted", rows)
 
 
-def _lost(tally: Tally, total: int) -> str:
+def _gate_text(tally: Tally, total: int) -> str:
+    """Return a gate, the number of its trials, and why they do not count."""
     why = f"{tally.example.reason}. {tally.example.advice}"
     return f"{tally.gate.name}, {tally.trials} of {total} trials: {why}"
 
@@ -319,36 +316,32 @@ def _limits(conclusion: Conclusion) -> Table | None:
 
 
 def _section(title: str, rows: Iterable[Sequence[str]]) -> Table | None:
-    """Return a table without heads; None without rows."""
+    """Return a table without column titles; None if it has no rows."""
     section = table(title, ("", ""), rows)
     return section if section.rows else None
 
 
-def _names(those: Sequence[ComparedPair]) -> str:
-    return ", ".join(compared_pair.changed for compared_pair in those)
-
-
-def _some(names: Sequence[str]) -> str:
-    """Name the first and the last of several."""
+def _abbreviated(names: Sequence[str]) -> str:
+    """Return one or two names, or the first one and the number of the others."""
     return ", ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _commands(summary: Summary, way: Way) -> tuple[str, ...]:
-    """Return what to type next, a command a line, and where the rest is."""
+def _commands(summary: Summary, next_steps: NextSteps) -> tuple[str, ...]:
+    """Return lines with commands to run next, and where the full report is."""
     run = summary.run
     paths = [
-        profile.path
+        str(profile.path)
         for profile in run.plan.profiles
         if profile.private_copy and profile.path.suffix
     ]
-    own = [*dict.fromkeys(map(str, paths))]
-    lab, load, lines = way.program, run.plan.load, list[str]()
-    if own:
-        lines = ["TRY NEXT", f"  {lab} lint {shlex.join(own)}"]
-        # The --rate of `lab tune` is another question, and `lab ab` has none.
-        another = run.command.split()[1:2] in (["tune"], ["ab"])
-        measured = summary.exit_code == 0  # what helps a noisy run stands in its warning
-        if load.rate is None and load.requests is None and measured and not another:
+    user_files = [*dict.fromkeys(paths)]
+    lab, load, lines = next_steps.program, run.plan.load, list[str]()
+    if user_files:
+        lines = ["TRY NEXT", f"  {lab} lint {shlex.join(user_files)}"]
+        # In `lab tune`, --rate means something else; `lab ab` does not have it.
+        takes_rate = run.command.split()[1:2] not in (["tune"], ["ab"])
+        measured = summary.exit_code == 0  # the warning of a noisy run says what to do
+        if load.rate is None and load.requests is None and measured and takes_rate:
             lines.append(f"  {run.command} --rate 50%   # p99 at half the load, as a user sees it")
     elif summary.serves_wsgi and not re.search(r"\s--app[\s=]", run.command):
         lines = [
@@ -356,6 +349,10 @@ def _commands(summary: Summary, way: Way) -> tuple[str, ...]:
             f"  {lab} lint ~/mysite/uwsgi.ini",
             f"  {lab} run ~/mysite/uwsgi.ini safety --path /items/3",
         ]
-    whole = f"{lab} report {shlex.quote(way.run)}"
-    page = () if way.page is None else (f"Report: {way.page}",)
-    return (*((*lines, "") if way.tries and lines else ()), *page, f"Full report: {whole} --full")
+    whole = f"{lab} report {shlex.quote(next_steps.run)}"
+    page = () if next_steps.page is None else (f"Report: {next_steps.page}",)
+    return (
+        *((*lines, "") if next_steps.tries and lines else ()),
+        *page,
+        f"Full report: {whole} --full",
+    )

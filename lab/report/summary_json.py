@@ -33,7 +33,7 @@ from lab.report import legend, notices_json, thresholds
 from lab.report.headline import TRUSTED, Trusted
 from lab.report.machine import machine_lines
 from lab.report.remarks import notes
-from lab.report.warnings import told
+from lab.report.warnings import with_status
 
 FORMAT = 3
 """
@@ -103,7 +103,7 @@ def _machine(document: SummaryDocument) -> Sequence[str]:
 
 def _banners(document: SummaryDocument) -> Sequence[str]:
     """What a reader must know before any number."""
-    return printable(map(told, document.found.warnings))
+    return printable(map(with_status, document.found.warnings))
 
 
 def _notes(document: SummaryDocument) -> Sequence[str]:

@@ -15,7 +15,7 @@ from lab.report.palette import MAX_LINES
 from lab.report.remarks import order
 from lab.report.remedies import with_remedy
 from lab.report.tables import footer, judgement_cells, ratio_cell, value_cell, with_content
-from lab.report.warnings import by_kind, example, told
+from lab.report.warnings import by_kind, text_source, with_status
 
 WHOLE = 3
 """Values up to which the report of each stands below; of more, each is asked for by itself."""
@@ -186,9 +186,9 @@ def _changes(sweep: SweepConclusion, metric: str) -> Table:
 
 def _banners(sweep: SweepConclusion) -> Iterator[str]:
     """Yield each kind of warning once, with the values where it stands and the words of one."""
-    yield from map(told, sweep.warnings)
+    yield from map(with_status, sweep.warnings)
     for values, text in by_kind(sweep.warned):
-        yield f"{sweep.quantity} {', '.join(values)}{example(values)}: {text}"
+        yield f"{sweep.quantity} {', '.join(values)}{text_source(values)}: {text}"
 
 
 def _notes(sweep: SweepConclusion) -> Iterator[str]:

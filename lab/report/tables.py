@@ -32,7 +32,7 @@ from lab.report.legend import legend
 from lab.report.machine import machine_lines, network_lines
 from lab.report.remarks import notes, plan_line
 from lab.report.thresholds import why
-from lab.report.warnings import told
+from lab.report.warnings import with_status
 
 
 def number(value: float | None) -> Cell:
@@ -62,7 +62,7 @@ def document(conclusion: Conclusion) -> Document:
             *network_lines(conclusion.network),
             *machine_lines(conclusion.machine),
         ),
-        banners=tuple(printable(map(told, conclusion.warnings))),
+        banners=tuple(printable(map(with_status, conclusion.warnings))),
         tables=with_content(tables),
         notes=tuple(printable(notes(conclusion))),
         legend=legend(conclusion),

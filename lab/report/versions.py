@@ -16,7 +16,7 @@ from lab.report import opening
 from lab.report.markdown import escaped, fenced, render_table
 from lab.report.remarks import load_words
 from lab.report.tables import ratio_cell
-from lab.report.warnings import REASONS, told
+from lab.report.warnings import POINTERS, with_status
 
 HEAD = "## Performance: new / old"
 SAYING = {
@@ -95,7 +95,9 @@ def as_markdown(
 
 def _failed(conclusion: Conclusion) -> Iterator[str]:
     """Yield that a version failed, and what trials do not count, with why."""
-    yield from (told(warning) for warning in conclusion.warnings if type(warning) in REASONS)
+    yield from (
+        with_status(warning) for warning in conclusion.warnings if type(warning) in POINTERS
+    )
     lost = opening.uncounted(conclusion)
     for name, why in () if lost is None else lost.rows:
         yield f"{name.text}: {why.text}"

@@ -1,4 +1,4 @@
-"""What stands behind the sentence of a warning, and the warnings of several reports by kind."""
+"""The text of a warning, and the warnings of several reports, merged by kind."""
 
 from __future__ import annotations
 
@@ -9,49 +9,49 @@ from lab.analysis.warning import Failing, NeverStarted, Noise, NothingCompared
 from lab.model.notice import Notice
 from lab.report.remedies import with_remedy
 
-STATUS = " Exit status 3: inconclusive because of this noise."
+STATUS_3 = " Exit status 3: inconclusive because of this noise."
 
-REASONS: Mapping[type[Notice], str] = {
+POINTERS: Mapping[type[Notice], str] = {
     NeverStarted: "The reason is below.",
     Failing: "The reason is below.",
     NothingCompared: "The reasons are below.",
 }
-"""Warnings whose reasons a reader needs, and finds below -> the words of that."""
+"""Class of warning -> sentence that points to the reasons, which the report prints below."""
 
 
-def told(warning: Notice) -> str:
-    """Return a warning of a whole run, with what the exit status has to do with it."""
+def with_status(warning: Notice) -> str:
+    """Return the text of a warning, with the exit status if the warning decides it."""
     decides = isinstance(warning, Noise) and warning.decides
-    return words(warning) + STATUS * decides
+    return text_of(warning) + STATUS_3 * decides
 
 
-def words(warning: Notice) -> str:
-    """Return a warning without the exit status, which is that of the whole run."""
-    reason = REASONS.get(type(warning))
-    return with_remedy(warning) if reason is None else f"{with_remedy(warning)} {reason}"
+def text_of(warning: Notice) -> str:
+    """Return the text of a warning, without the exit status, which belongs to the whole run."""
+    pointer = POINTERS.get(type(warning))
+    return with_remedy(warning) if pointer is None else f"{with_remedy(warning)} {pointer}"
 
 
-def by_kind(warned: Iterable[tuple[str, Notice]]) -> Iterator[tuple[tuple[str, ...], str]]:
+def by_kind(warnings: Iterable[tuple[str, Notice]]) -> Iterator[tuple[tuple[str, ...], str]]:
     """
-    Yield where each kind of warning stands, and its words; of several places those of the first.
+    Yield the reports that have a kind of warning, and the text in the first of these reports.
 
     Args:
-        warned: The place of each warning, and the warning.
+        warnings: The name of a report, such as the value of a sweep, and a warning of it.
 
     >>> from lab.analysis.warning import EndedEarly
     >>> list(by_kind([("1k", EndedEarly(1, 9)), ("10k", EndedEarly(2, 9))]))
     [(('1k', '10k'), 'Ended early: 1 of 9 planned trials were measured.')]
     """
     kinds: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for place, warning in warned:
-        said, text = kinds[warning.kind][place], words(warning)
-        if text not in said:
-            said.append(text)
-    for places in kinds.values():
-        for text in next(iter(places.values())):
-            yield tuple(places), text
+    for report, warning in warnings:
+        texts, text = kinds[warning.kind][report], text_of(warning)
+        if text not in texts:
+            texts.append(text)
+    for reports in kinds.values():
+        for text in next(iter(reports.values())):
+            yield tuple(reports), text
 
 
-def example(places: Sequence[str]) -> str:
-    """Say whose words stand for all *places*; nothing where there is one place alone."""
-    return f" (the words are those of {places[0]})" if len(places) > 1 else ""
+def text_source(reports: Sequence[str]) -> str:
+    """Return which of several reports a text of `by_kind` is from; empty for a single report."""
+    return f" (figures of {reports[0]})" if len(reports) > 1 else ""

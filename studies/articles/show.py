@@ -14,7 +14,7 @@ from lab.model.notice import Notice
 from lab.model.numbers import UNKNOWN, bounded, percent
 from lab.model.wording import counted
 from lab.report.summary_json import to_json
-from lab.report.warnings import by_kind, example, told
+from lab.report.warnings import by_kind, text_source, with_status
 from studies.articles.claim import FIGURE, OUTCOMES, Claim, ClaimVerdict, Decision
 
 FORMAT = 2
@@ -88,17 +88,16 @@ def meanings(decisions: Iterable[Decision]) -> list[str]:
 
 
 def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
-    """Return what the reports of the quoted runs warn of, each kind once a run, with its name."""
-    warned: dict[str | None, list[tuple[str, Notice]]] = defaultdict(list)
-    for each in verdicts:
-        warned[each.run] += ((each.load, warning) for warning in each.warnings)
-    return tuple(
-        printable(
-            f"{run}: {f'at {len(loads)} values{example(loads)}: ' if len(loads) > 1 else ''}{text}"
-            for run, own in warned.items()
-            for loads, text in by_kind(own)
-        )
-    )
+    """Return the warnings of the quoted runs: each kind once per run, behind the run's name."""
+    by_run: dict[str | None, list[tuple[str, Notice]]] = defaultdict(list)
+    for verdict in verdicts:
+        by_run[verdict.run] += ((verdict.load, warning) for warning in verdict.warnings)
+    lines = []
+    for run, warnings in by_run.items():
+        for loads, text in by_kind(warnings):
+            at = f"at {len(loads)} values{text_source(loads)}: " if len(loads) > 1 else ""
+            lines.append(f"{run}: {at}{text}")
+    return tuple(printable(lines))
 
 
 def _levels(decided: Iterable[ClaimVerdict]) -> str:
@@ -299,7 +298,7 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "machine": verdict.machine or None,
         "uncounted": verdict.uncounted or None,
         "cause": verdict.cause or None,
-        "banners": list(map(told, verdict.warnings)) or None,
+        "banners": list(map(with_status, verdict.warnings)) or None,
         "here": _estimate(verdict),
         "between": found and found.between,
         "by": found.metric if found and found.metric != claim.metric else None,

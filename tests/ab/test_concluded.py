@@ -95,7 +95,7 @@ def test_who_wrote_the_branch_is_told_that_it_fails_at_times(sometimes_wrong):
 
 def test_the_first_screen_says_it_too(sometimes_wrong):
     """The reason that its warning says is below is below."""
-    (shown,) = opening.documents(sometimes_wrong, opening.Way("lab", "latest"))
+    (shown,) = opening.documents(sometimes_wrong, opening.NextSteps("lab", "latest"))
     text = terminal.render_document(shown)
     assert text.index("Failed in 2 of 9 trials: new") < text.index("7 of 4,007 replies were wrong")
 

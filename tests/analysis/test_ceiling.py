@@ -6,7 +6,7 @@ from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.observations import observe
 from lab.model.plan import Load
-from lab.report.warnings import words
+from lab.report.warnings import text_of
 from tests.kit import builders as make
 
 EQUAL = {"router": (1800.0, 300e-6), "direct": (1805.0, 200e-6), "tuned": (1796.0, 120e-6)}
@@ -36,7 +36,7 @@ def test_servers_that_work_differently_and_come_out_the_same():
     """With 120 to 300 µs a request none reaches the others' rate by its own strength."""
     found = ceiling(EQUAL)
     assert found is not None
-    text = words(found)
+    text = text_of(found)
     assert text.startswith("3 profiles reach the same throughput within 0.")
     assert "120 to 300 µs" in text
 

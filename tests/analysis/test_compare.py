@@ -308,7 +308,7 @@ def test_a_report_says_that_ratios_are_to_both_trials():
     first = replace(run, plan=replace(run.plan, against_both=False))
     for each, told in ((run, True), (first, False)):
         found = conclude_run([summarise(each)])
-        (screen,) = opening.documents(found, opening.Way("lab", "latest"))
+        (screen,) = opening.documents(found, opening.NextSteps("lab", "latest"))
         text = markdown.render(found)
         for words in (text, "\n".join(screen.context)):
             assert ("Each ratio is to the mean of a's two trials in a block" in words) is told

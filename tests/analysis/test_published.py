@@ -18,7 +18,7 @@ from lab.analysis.observations import Observation
 from lab.lint.rules import inert
 from lab.model.plan import Load
 from lab.model.profile import Peer
-from lab.report.warnings import words
+from lab.report.warnings import text_of
 from tests.kit import builders as make
 
 HUNDRED = Load(connections=100)
@@ -182,7 +182,7 @@ def test_tornado_ceiling():
     ]
     found = shared_ceiling(seen, plan, LEAST_FLOOR)
     assert found is not None
-    assert words(found).startswith(
+    assert text_of(found).startswith(
         "3 profiles reach the same throughput within 0.07% (asyncio, tornado, uvloop): "
     )
 

@@ -34,7 +34,7 @@ STORED = [
 counted load, peers, a short one, and an open loop at one rate."""
 
 NO_NUMBER = re.compile(r"(?<![\w./-])(?:nan|inf)(?![\w./-])", re.IGNORECASE)
-WAY = opening.Way("lab", "run")
+NEXT_STEPS = opening.NextSteps("lab", "run")
 SEED = 47
 
 
@@ -52,7 +52,7 @@ def outcome(run: Tampered, folder: Path, *, whole: bool) -> str:
         conclusion = conclude_run(summaries(read_run(folder)))
         texts = [markdown.render(conclusion)]
         texts += map(render_document, documents(conclusion))
-        texts += map(render_document, opening.documents(conclusion, WAY))
+        texts += map(render_document, opening.documents(conclusion, NEXT_STEPS))
         if whole:
             texts += [text for name, text in files(conclusion) if not name.endswith("html")]
     except LabError:

@@ -16,7 +16,7 @@ from lab.report import figures, headline, html_page, markdown, svg, terminal
 from lab.report.caveats import ONE_CORE
 from lab.report.plots import forest
 from lab.report.tables import document
-from lab.report.warnings import told
+from lab.report.warnings import with_status
 from tests.kit import builders as make
 
 LADDER = {"baseline": (2000, 480e-6), "listen": (2000, 480e-6), "tuned": (8000, 60e-6)}
@@ -97,7 +97,7 @@ def test_a_run_has_one_figure_of_its_noise(bound):
     picture = figures.of_changes(found)["throughput"]
     said = (
         headline.sentence(found),
-        *map(told, warned),
+        *map(with_status, warned),
         " ".join(cell.text for table in document(found).tables for cell in table.rows[0]),
         *picture.caveats,
         " ".join(text.get_text() for axes in picture.figure.axes for text in axes.texts),

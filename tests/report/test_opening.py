@@ -20,12 +20,12 @@ from tests.kit import builders as make
 from tests.kit.golden import check_golden
 
 GOLDEN = Path(__file__).parent / "golden"
-WAY = opening.Way(".venv/bin/lab", "results/x", "results/x/report.html")
+NEXT_STEPS = opening.NextSteps(".venv/bin/lab", "results/x", "results/x/report.html")
 
 
 def shown(*found, width=80):
     """Return what is shown of summaries, in lines of *width* columns."""
-    documents = opening.documents(conclude_run(found), WAY)
+    documents = opening.documents(conclude_run(found), NEXT_STEPS)
     return "\n".join(terminal.render_document(each, width) for each in documents)
 
 
@@ -126,8 +126,8 @@ def test_a_run_of_asgi_servers_names_no_ini():
 @pytest.mark.parametrize(("status", "said"), [(0, "measured"), (3, "inconclusive")])
 def test_the_exit_status_is_said_in_words(status, said):
     """As the last line, below all else."""
-    assert opening.end(status).startswith(f"exit {status}: ")
-    assert said in opening.end(status)
+    assert opening.exit_text(status).startswith(f"exit {status}: ")
+    assert said in opening.exit_text(status)
 
 
 def test_an_inconclusive_run_names_its_reason():
@@ -137,9 +137,9 @@ def test_an_inconclusive_run_names_its_reason():
     short = replace(quiet, trials=quiet.trials[:3])
     for run, reason in ((noisy, "too noisy"), (short, "too few valid trials")):
         found = conclude_run([summarise(run)])
-        assert opening.end(found.status, found) == f"exit 3: inconclusive: {reason}"
+        assert opening.exit_text(found.status, found) == f"exit 3: inconclusive: {reason}"
     limited = conclude_run([summarise(short)], [parse("cpu(b/a) > 0.79")])
-    assert opening.end(limited.status, limited).endswith("trials and a limit is inconclusive")
+    assert opening.exit_text(limited.status, limited).endswith("trials and a limit is inconclusive")
 
 
 def test_nobody_is_told_to_try_what_was_done():
@@ -153,7 +153,7 @@ def test_nobody_is_told_to_try_what_was_done():
 def test_what_is_told_of_a_step_is_one_of_four(sustained):
     """Each step is changed, alike, open or not counted, and none is told twice."""
     found = conclude(summarise(sustained)).opening
-    told = (*found.changed, *found.undecided, *found.uncounted)
+    told = (*found.changed, *found.inconclusive, *found.uncounted)
     names = [each.changed for each in told if not each.together]
-    names += [each.changed for those in found.alike.values() for each in those]
+    names += [pair.changed for pairs in found.no_difference.values() for pair in pairs]
     assert sorted(names) == sorted(step.profile for step in summarise(sustained).steps)

@@ -22,7 +22,7 @@ from lab.model.measurement import Run
 from lab.model.plan import Better, CounterRun, Role
 from lab.report import terminal
 from lab.report.remedies import with_remedy
-from lab.report.warnings import told
+from lab.report.warnings import with_status
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
 from tests.kit.scripted import Script, arm
@@ -103,7 +103,7 @@ def report(server, found):
     said = [event for event in server.events if "decided" in event]
     lines = terminal.render(conclude(summary), 160).splitlines()
     start = lines.index("Each step, against the profile above it")
-    return "\n".join((*said, "", *map(told, summary.warnings), *lines[start:])) + "\n"
+    return "\n".join((*said, "", *map(with_status, summary.warnings), *lines[start:])) + "\n"
 
 
 def test_an_arm_that_is_decided_gives_its_time_to_the_others():

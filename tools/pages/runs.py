@@ -40,8 +40,10 @@ def table(name: str, title: str, rows: str | None = None) -> str:
 
 def printed(name: str, title: str) -> str:
     """Return what a terminal shows of a run under one of its headings, such as WHAT CHANGED."""
-    way = opening.Way("lab", name)
-    text = terminal.render_document(opening.document(conclude(summary(name)), way), PRINTED_WIDTH)
+    next_steps = opening.NextSteps("lab", name)
+    text = terminal.render_document(
+        opening.document(conclude(summary(name)), next_steps), PRINTED_WIDTH
+    )
     parts = {part.partition("\n")[0]: part for part in text.rstrip().split("\n\n")}
     if (part := parts.get(title)) is None:
         raise ResultsError(RUNS / name, f"prints no {title!r}, only {', '.join(parts)}")

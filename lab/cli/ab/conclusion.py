@@ -122,7 +122,7 @@ class PairConclusion:
         """What the exit status means, in a line."""
         if self.status != UNCONFIRMED or self.agreed is not False:
             conclusion = self.first.outcome.conclusion if self.status == UNJUDGED else None
-            return opening.end(self.status, conclusion)
+            return opening.exit_text(self.status, conclusion)
         why = "does not agree" if self.second else "did not end"
         return f"exit {UNCONFIRMED}: a limit is crossed and not confirmed: the second run {why}"
 

@@ -31,7 +31,7 @@ from lab.model.workload import Workload
 from lab.report.console import Console
 from lab.report.edge import say
 from lab.report.tables import ratio_cell, value_cell
-from lab.report.warnings import told
+from lab.report.warnings import with_status
 
 METRICS_SHOWN = ("throughput", "cpu", "p99", "memory")
 """What the run is asked, in the order of the table."""
@@ -156,7 +156,7 @@ def _of_run(summary: Summary) -> Iterator[Contrast]:
 
 def _of_trials(conclusion: Conclusion) -> Iterator[str]:
     """Yield what puts the run into doubt, and which of its trials do not count."""
-    yield from map(told, conclusion.warnings)
+    yield from map(with_status, conclusion.warnings)
     for row in conclusion.summary.rows:
         for tally in row.tallies:
             where = f"{tally.gate.name}, {tally.trials} of {row.total} trials"

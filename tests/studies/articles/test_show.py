@@ -13,8 +13,7 @@ from lab.analysis.warning import Noise, NotEnded
 from lab.bench.store.folder import read_run
 from lab.model.comparison import Comparison, Estimate, Verdict
 from lab.report import markdown, terminal
-from lab.report.warnings import STATUS, words
-from lab.report.warnings import told as told_of
+from lab.report.warnings import STATUS_3, text_of, with_status
 from studies import articles
 from studies.articles import show
 from studies.articles.claim import OUTCOMES, Article, Claim, ClaimVerdict, Decision
@@ -111,7 +110,7 @@ def test_a_fact_is_a_row_and_a_sentence_with_its_test():
 
 
 NOISE = Noise("a", {"cpu": Estimate(1.06, 1.05, 1.07, 9)}, 0.05, 0.07, None, True, apart=True)
-THREE = words(NotEnded(3))
+THREE = text_of(NotEnded(3))
 
 
 @pytest.mark.parametrize("said", [show.document, show.overview])
@@ -135,10 +134,10 @@ def test_what_a_sweep_warns_of_at_many_values_is_said_once():
         for each in (1, 20)
     )
     (said,) = show.document((first, second)).banners
-    first_words = words(first.warnings[0])
-    assert said == f"one: at 2 values (the words are those of 1 connections): {first_words}"
+    first_words = text_of(first.warnings[0])
+    assert said == f"one: at 2 values (figures of 1 connections): {first_words}"
     assert first_words.endswith("Stop other work and run again.")
-    assert told_of(first.warnings[0]) == first_words + STATUS
+    assert with_status(first.warnings[0]) == first_words + STATUS_3
     (alone,) = show.document((first, first)).banners
     assert alone == f"one: {first_words}"
 
@@ -147,7 +146,7 @@ def test_all_that_one_run_warns_of_is_said():
     """Two warnings of one kind are both there: they are of one place."""
     unfair = replace(VERDICTS[0], warnings=(NotEnded(3), NotEnded(4)))
     said = show.document((unfair, unfair)).banners
-    assert said == (f"one: {THREE}", f"one: {words(NotEnded(4))}")
+    assert said == (f"one: {THREE}", f"one: {text_of(NotEnded(4))}")
 
 
 def told(decisions):
