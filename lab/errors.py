@@ -60,11 +60,11 @@ class MissingError(LabError):
 
 def log_lines(log: Sequence[str] | None, whole: Path | str | None) -> Iterator[str]:
     """
-    Say how a server's log ends, and where the whole of it is.
+    Yield the last lines of a server's log, and where the whole log is.
 
     Args:
-        log: Its last lines; empty for an empty log, None where they are not to be shown.
-        whole: Its file; None where it is not kept.
+        log: The last lines; empty for an empty log, None to omit them.
+        whole: The file with the whole log; None: it is not kept.
     """
     if log is not None and not log:
         yield "Its log is empty."
@@ -81,33 +81,33 @@ class ServerStartError(LabError):
     Who has a place for the log writes it there, and says so in `kept`.
     """
 
-    def __init__(self, profile: str, problem: str, log: str = "", told: bool = False) -> None:
+    def __init__(self, profile: str, problem: str, log: str = "", explained: bool = False) -> None:
         """
         Say what happened.
 
         Args:
-            profile: Its name.
-            problem: What is wrong, in lines; the most important one first.
-            log: What the server printed, or the end of it.
-            told: Whether *problem* says all, and the log has nothing to add.
+            profile: The name of the profile.
+            problem: Lines that say what is wrong, the most important one first.
+            log: The output of the server, or its end.
+            explained: Whether *problem* is the whole explanation, so that the log adds nothing.
         """
         self.profile = profile
         self.problem = problem
         self.log = log
-        self.told = told
+        self.explained = explained
         self.kept: Path | None = None
         super().__init__(profile, problem)
 
     @property
     def last_lines(self) -> tuple[str, ...] | None:
-        """The end of the log; None where the problem says all and the log is kept."""
-        if self.log and self.told and self.kept:
+        """The end of the log; None if the problem is explained and the log is kept in a file."""
+        if self.log and self.explained and self.kept:
             return None
-        return tuple(self.log.splitlines()[-(5 if self.told else 20) :])
+        return tuple(self.log.splitlines()[-(5 if self.explained else 20) :])
 
     def __str__(self) -> str:
-        told = f"profile {self.profile}: {self.problem}"
-        return "\n".join((told, *log_lines(self.last_lines, self.kept)))
+        message = f"profile {self.profile}: {self.problem}"
+        return "\n".join((message, *log_lines(self.last_lines, self.kept)))
 
 
 class OtherReplyError(ServerStartError):
@@ -118,7 +118,7 @@ class ApplicationError(ServerStartError):
     """An application cannot be imported, or is none that its server can serve."""
 
     def __init__(self, problem: str, log: str) -> None:
-        super().__init__("application", problem, log, told=True)
+        super().__init__("application", problem, log, explained=True)
 
     @property
     def last_lines(self) -> None:

@@ -1,4 +1,4 @@
-"""The digest by which two versions of a profile are told apart."""
+"""The digest of a profile: it differs if the options do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import json
 
 COMMENTS = ("#", ";", "//")
-"""What begins a whole-line comment: of INI, nginx and Python, and of JavaScript and Go."""
+"""Beginnings of comment lines in INI, nginx, Python, JavaScript and Go."""
 
 
 def digest_of(options: tuple[tuple[str, str], ...]) -> str:
@@ -15,15 +15,15 @@ def digest_of(options: tuple[tuple[str, str], ...]) -> str:
     return hashlib.sha256(json.dumps(options).encode()).hexdigest()
 
 
-def told(name: str, text: str) -> str:
+def without_comments(name: str, text: str) -> str:
     r"""
-    Return what a file tells its server: the text without empty lines and whole-line comments.
+    Return *text* without empty lines and whole-line comments.
 
     Args:
-        name: Of the file. The opening docstring of a Python module is a comment, too.
-        text: Its content.
+        name: The name of the file. In Python, the docstring of the module is a comment, too.
+        text: The content of the file.
 
-    >>> told("x.conf", "# Two.\n\nworkers 2;\n")
+    >>> without_comments("x.conf", "# Two.\n\nworkers 2;\n")
     'workers 2;'
     """
     lines = text.splitlines()
@@ -34,12 +34,12 @@ def told(name: str, text: str) -> str:
 
 
 def _docstring(text: str) -> int:
-    """Return the number of lines up to the end of a module's docstring; 0 where it has none."""
+    """Return the number of lines up to the end of a module's docstring; 0 without one."""
     try:
         body = ast.parse(text).body
     except SyntaxError:
-        return 0  # its server will say so
+        return 0  # the server will report it
     first = body[0] if body else None
     constant = first.value if isinstance(first, ast.Expr) else None
-    found = isinstance(constant, ast.Constant) and isinstance(constant.value, str)
-    return (first.end_lineno or 0) if first is not None and found else 0
+    is_text = isinstance(constant, ast.Constant) and isinstance(constant.value, str)
+    return (first.end_lineno or 0) if first is not None and is_text else 0

@@ -1,4 +1,4 @@
-"""What a gate is, and what it says of a trial."""
+"""Gates, which decide whether a trial counts, and their findings."""
 
 from __future__ import annotations
 
@@ -10,59 +10,60 @@ from lab.model.measurement import Trial
 
 
 class Whose(enum.StrEnum):
-    """Whose limit keeps a figure from being the server's own."""
+    """Which part of the experiment limits a figure."""
 
     SERVER = "server"
     GENERATOR = "generator"
-    """The load's, with all that is a part of it: then what was served is the least it can be."""
+    """The load, with everything that belongs to it: the throughput is then a lower bound."""
     MACHINE = "machine"
     NETWORK = "network"
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a gate may know beside the trial."""
+    """What a gate may know besides the trial."""
 
     fired: Mapping[Gate, Finding] = field(default_factory=dict)
-    """What the gates before it have found."""
+    """The findings of the gates before it."""
 
     swept: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Profile -> value of the run's sweep -> what was counted of its server there: see
+    """Profile -> value of the sweep -> number of workers or threads that were counted; see
     `lab.analysis.gates.effect`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gate:
-    """A reason for which a trial does not count: how it shows, and all that is said of it."""
+    """A reason why a trial does not count: the check, and its documentation."""
 
     name: str
-    """As printed and stored; in code a gate is itself, and never its name."""
+    """The name that is printed and stored. Code compares gates, not names."""
 
     place: int
-    """In the order in which gates are asked, and named: the most fundamental first."""
+    """Position in the order of the gates: the most fundamental first."""
 
-    looks: Callable[[Trial, Beside], Finding | None]
+    check: Callable[[Trial, Beside], Finding | None]
     whose: Whose
 
     fires: str
-    """When it fires: this and the next two are cells of docs/reference/gates-and-causes.md."""
+    """When it fires; with the next two a row of docs/reference/gates-and-causes.md."""
 
     withholds: str
-    """Which metrics, in words; `Finding.withholds` has those of one trial."""
+    """Which metrics it withholds, in words; `Finding.withholds` has those of one trial."""
 
     because: str
+    """Why it withholds them."""
 
     outside: bool = False
-    """Whether the cause lies outside the experiment, so that the trial may be repeated."""
+    """Whether the cause is outside the experiment, so that the trial may be repeated."""
 
     failing: bool = False
-    """Whether it is the server's own failing, where it withholds everything."""
+    """Whether the server failed, if it withholds all metrics."""
 
     explains: bool = False
-    """Whether it is the explanation itself, where it withholds everything: no cause is asked."""
+    """Whether it explains the trial, if it withholds all metrics: no cause is searched."""
 
     floor: bool = False
-    """Whether tables show what was served, as the least, where it withholds throughput."""
+    """Whether tables show the throughput as a lower bound, if it withholds throughput."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +74,4 @@ class Finding:
     reason: str
     advice: str
     withholds: frozenset[str] | None = None
-    """Names of the metrics that it makes meaningless; None for all of them."""
+    """Names of the metrics that it withholds; None for all."""

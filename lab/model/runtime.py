@@ -1,4 +1,4 @@
-"""Where an application of the user's own runs, and what must not be told of it."""
+"""The environment of a user's application, and the secrets in it."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from pathlib import Path
 from lab.model.request import Unwritten, concealed
 
 OWN = "own"
-"""The interface of a configuration of the user's: it serves the application that it names."""
+"""The interface of a user's configuration, which serves the application that it names."""
 
 LOOPBACK = "127.0.0.1"
-"""Where servers listen unless somebody says."""
+"""The address on which servers listen by default."""
 
 OF_UWSGI = "UWSGI_"
-"""Begins a variable that uWSGI takes for an option, as UWSGI_PROCESSES for processes."""
+"""Beginning of variables that uWSGI reads as options: UWSGI_PROCESSES sets processes."""
 
 HOME = ("home", "virtualenv", "venv", "pyhome")
 """Options of uWSGI that name a virtual environment."""
 
 LEAST_SECRET = 6
-"""Characters of a value that may be a secret."""
+"""Least length of a value that may be a secret, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variables(Unwritten):
-    """Variables of a user. Their values are secrets: no file and no message has them."""
+    """The user's environment variables. Values are secrets: no file or message contains them."""
 
     names: tuple[str, ...] = ()
     """Sorted."""
 
     digest: str = ""
-    """Salted hash of names and values, the same for the same on one machine; empty without any."""
+    """Salted hash of names and values: equal variables on one machine have equal digests."""
 
     @classmethod
     def of(cls, values: Mapping[str, str], digest: str) -> Variables:
@@ -43,37 +43,37 @@ class Variables(Unwritten):
         return made
 
     def reveal(self) -> Mapping[str, str]:
-        """Return name -> value, for the server's environment; none of a run that was read back."""
+        """Return name -> value, for the environment of a server; empty in a stored run."""
         values: Mapping[str, str] = self.held({})
         return values
 
     @property
     def options(self) -> Mapping[str, str]:
-        """Name -> value of those that uWSGI takes for options."""
+        """Name -> value of the variables that uWSGI reads as options."""
         return {n: value for n, value in self.reveal().items() if n.startswith(OF_UWSGI)}
 
     @property
     def others(self) -> Mapping[str, str]:
-        """The same of all others: those of a server's environment."""
+        """Name -> value of all other variables."""
         return {n: value for n, value in self.reveal().items() if not n.startswith(OF_UWSGI)}
 
-    def hide(self, text: str, *, told: str = "") -> str:
+    def hide(self, text: str, *, allowed: str = "") -> str:
         """
         Return *text* with `$(NAME)` in place of each value that may be a secret.
 
-        That is none of fewer than six characters, no number and no path: such a value is found in
-        texts that have nothing to do with it.
+        Values of fewer than six characters, numbers and paths stay: they also occur in texts that
+        have nothing to do with the variable.
 
         Args:
-            text: What is about to be written or printed.
-            told: What may be told although it is a value, such as the name of a module.
+            text: A text that is about to be written or printed.
+            allowed: A text whose parts are not hidden, such as the name of a module.
         """
         secrets = {
             value: name
             for name, value in self.reveal().items()
             if len(value) >= LEAST_SECRET
-            and value not in told
-            and not name.startswith(OF_UWSGI)  # an option as any other, and stored with them
+            and value not in allowed
+            and not name.startswith(OF_UWSGI)  # options are stored in any case
             and not re.fullmatch(r"[\d.]+|/.*", value, re.DOTALL)
         }
         for value in sorted(secrets, key=len, reverse=True):
@@ -83,44 +83,44 @@ class Variables(Unwritten):
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What a server of the user's application is started with. Empty: this project's own."""
+    """How servers of the user's application are started. The default is for our application."""
 
     python: Path | None = None
-    """A virtual environment's folder, or None for the one that the lab runs in."""
+    """Folder of a virtual environment; None: the one in which the lab runs."""
 
     uwsgi: Path | None = None
-    """The uwsgi that serves it; None for the environment's, and where that has none, for ours."""
+    """The uwsgi program; None: that of the virtual environment, or else ours."""
 
     cwd: Path | None = None
-    """Folder that servers are started in; None for the configuration's own folder."""
+    """Folder to start servers in; None: the folder of the configuration."""
 
     variables: Variables = Variables()
-    """Environment variables, beside those of the caller."""
+    """Environment variables, besides those of the caller."""
 
     keep: frozenset[str] = frozenset()
-    """Options that stay as they are in the private copy of a configuration."""
+    """Options that stay unchanged in the private copy of a configuration."""
 
     drop: frozenset[str] = frozenset()
-    """Options that are left out of that copy."""
+    """Options that the private copy leaves out."""
 
     chdir: Path | None = None
-    """Folder that stands for the `chdir` of a user's ini; None where that says it."""
+    """Folder that replaces the `chdir` of a user's ini; None: unchanged."""
 
     pinned: bool = True
-    """Whether servers are given CPUs; then no configuration chooses them."""
+    """Whether the lab assigns CPUs to servers; options that do so are then left out."""
 
     front_http: bool = False
-    """Whether profiles of ours are asked over HTTP even where a proxy asks the user's own."""
+    """Whether our profiles get HTTP requests even if the user's are behind a proxy."""
 
     bind: str = LOOPBACK
-    """Address that servers listen on over TCP."""
+    """Address on which servers listen over TCP."""
 
     def started_in(self, folder: Path | None) -> Runtime:
-        """Return what starts in *folder*, unless the user names another."""
+        """Return the runtime with *folder* as `cwd`, unless the user has set that."""
         return replace(self, cwd=self.cwd or folder)
 
     def for_ours(self) -> Runtime:
-        """Return what a profile of ours is started with: nothing that is told of a user's ini."""
+        """Return the runtime for our profiles, without what applies to the user's ini only."""
         given = self.variables
         if given.options:
             given = Variables.of(given.others, given.digest)
@@ -128,31 +128,30 @@ class Runtime:
 
 
 OURS = Runtime()
-"""This project's own: the lab's environment, and the caller's variables."""
+"""The runtime of our application: the lab's environment, and the caller's variables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alteration:
-    """An option of a user's configuration that its private copy has otherwise, or not at all."""
+    """An option of a user's configuration that its private copy changes or leaves out."""
 
     option: str
     value: str
     became: str | None
-    """What stands there instead, for people; None where it is left out."""
+    """The new value, for people; None: the option is left out."""
     why: str = ""
-    """Why it is left out, or added."""
+    """Why the option is left out or added."""
 
     def __str__(self) -> str:
-        """Say what became of it."""
         if self.became and self.why:
             return f"{self.option} = {self.became} ({self.why})"
-        said = f" -> {self.became}" if self.became else f" ({self.why})"
-        return f"{self.option} = {self.value}{said}"
+        change = f" -> {self.became}" if self.became else f" ({self.why})"
+        return f"{self.option} = {self.value}{change}"
 
 
 def without_values(words: Sequence[str]) -> tuple[str, ...]:
     """
-    Return a command with the names alone of what may be a secret.
+    Return a command without the values of variables, cookies and secret headers.
 
     >>> without_values(("lab", "run", "--env", "A=1", "--env=B=2", "--env=C", "x=y"))
     ('lab', 'run', '--env', 'A', '--env=B', '--env=C', 'x=y')
@@ -161,20 +160,21 @@ def without_values(words: Sequence[str]) -> tuple[str, ...]:
     >>> without_values(("--cookie", "id=3f9c", "--header=Authorization: x", "--header", "A: b"))
     ('--cookie', 'id=...', '--header=Authorization: ...', '--header', 'A: b')
     """
-    said = []
+    safe_words = []
     for before, word in zip(("", *words), words, strict=False):
-        option, stands, value = word.partition("=")
-        if stands and (hide := _hiding(option)):
-            word = f"{option}={hide(value)}"  # noqa: PLW2901
-        elif hide := _hiding(before):
-            word = hide(word)  # noqa: PLW2901
-        said.append(word)
-    return tuple(said)
+        option, equals, value = word.partition("=")
+        if equals and (mask := _mask_of(option)):
+            safe_words.append(f"{option}={mask(value)}")
+        elif mask := _mask_of(before):
+            safe_words.append(mask(word))
+        else:
+            safe_words.append(word)
+    return tuple(safe_words)
 
 
 def without_secrets(command: str) -> str:
     """
-    Return a command of a shell with the names alone of variables, and no password of an address.
+    Return a shell command without the values of variables and the passwords in URLs.
 
     >>> without_secrets("DB_URL=postgres://u:pw@h/db ./migrate --index https://u:pw@h/")
     'DB_URL=... ./migrate --index https://...@h/'
@@ -183,28 +183,28 @@ def without_secrets(command: str) -> str:
     return re.sub(r"://[^/\s@]+@", "://...@", named)
 
 
-def _hiding(word: str) -> Callable[[str], str] | None:
-    """Return how the value of an option is told, which argparse takes by its first letters, too."""
+def _mask_of(word: str) -> Callable[[str], str] | None:
+    """Return what masks the value of an option, which argparse also takes abbreviated."""
     if len(word) < len("--env"):
         return None
-    return next((_TOLD[each] for each in _TOLD if each.startswith(word)), None)
+    return next((mask for option, mask in _MASKS.items() if option.startswith(word)), None)
 
 
-def _header(said: str) -> str:
-    name, _, value = said.partition(":")
-    return f"{name}: {concealed(name, value)}" if concealed(name, value) != value else said
+def _mask_header(header: str) -> str:
+    name, _, value = header.partition(":")
+    return f"{name}: {concealed(name, value)}" if concealed(name, value) != value else header
 
 
-def _name(said: str) -> str:
-    return said.partition("=")[0]
+def _mask_variable(variable: str) -> str:
+    return variable.partition("=")[0]
 
 
-_TOLD: Mapping[str, Callable[[str], str]] = {
-    "--env": _name,
-    "--env-old": _name,
-    "--env-new": _name,
-    "--cookie": lambda said: concealed("Cookie", said),
-    "--header": _header,
+_MASKS: Mapping[str, Callable[[str], str]] = {
+    "--env": _mask_variable,
+    "--env-old": _mask_variable,
+    "--env-new": _mask_variable,
+    "--cookie": lambda cookie: concealed("Cookie", cookie),
+    "--header": _mask_header,
     "--setup": without_secrets,
     "--install": without_secrets,
 }

@@ -12,7 +12,7 @@ from lab.analysis.causes import CAUSES
 from lab.bench import profiles
 from lab.bench.machine import project
 from lab.errors import ProfileError
-from lab.model.digest import digest_of, told
+from lab.model.digest import digest_of, without_comments
 from studies import articles
 from studies.pages import systems
 from tests.kit.cases import cases
@@ -182,7 +182,7 @@ def test_what_takes_the_place_of_a_text_is_part_of_the_digest(tmp_path):
 
 def test_what_a_file_tells_keeps_what_is_no_comment():
     """A line that only ends with a comment, or a text that is no docstring, is told."""
-    assert told("a.conf", "# a\n\n  x on; # b\n") == "  x on; # b"
-    assert told("a.py", 'x = """\n"""\n') == 'x = """\n"""'
-    assert told("a.py", "this is no Python\n") == "this is no Python"
+    assert without_comments("a.conf", "# a\n\n  x on; # b\n") == "  x on; # b"
+    assert without_comments("a.py", 'x = """\n"""\n') == 'x = """\n"""'
+    assert without_comments("a.py", "this is no Python\n") == "this is no Python"
     assert digest_of((("a", "b"),)) != digest_of((("a", "c"),))

@@ -52,7 +52,7 @@ def judge(
     """
     fired: dict[Gate, Finding] = {}
     for gate in GATES if trial.windows else NOT_MEASURED:
-        finding = gate.looks(trial, Beside(fired, swept or {}))
+        finding = gate.check(trial, Beside(fired, swept or {}))
         if finding is not None:
             fired[gate] = finding
     return tuple(fired.values())

@@ -16,7 +16,7 @@ from lab.bench.machine.programs import find_command
 from lab.bench.profiles.catalogue import read_header
 from lab.errors import ProfileError, UsageError
 from lab.model.backing import BackingService
-from lab.model.digest import digest_of, told
+from lab.model.digest import digest_of, without_comments
 from lab.model.profile import Profile
 from lab.model.workload import Workload
 
@@ -85,7 +85,9 @@ def read(path: Path, words: Mapping[str, str] | None = None) -> BackingService:
         words=own,
         name=path.stem,
         file=path,
-        digest=digest_of(tuple((file.name, told(file.name, file.read_text())) for file in files)),
+        digest=digest_of(
+            tuple((file.name, without_comments(file.name, file.read_text())) for file in files)
+        ),
         theirs=bool(os.environ.get(service.url)),
     )
 

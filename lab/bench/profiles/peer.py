@@ -10,7 +10,7 @@ from typing import TypeGuard
 from lab.bench.machine.programs import runs_on
 from lab.bench.profiles.header import TEXTS, ProfileHeader, line_of, words
 from lab.errors import ProfileError
-from lab.model.digest import digest_of, told
+from lab.model.digest import digest_of, without_comments
 from lab.model.profile import Peer, Profile
 
 Options = Sequence[tuple[str, str]]
@@ -127,7 +127,9 @@ def _counters(path: Path, header: ProfileHeader) -> tuple[tuple[str, str], ...]:
 
 def digest_of_peer(options: Options, replaced: Options) -> str:
     """Return the digest of what each command and native file tells its server."""
-    said = [(name, told(name, text) if _is_file(name) else text) for name, text in options]
+    said = [
+        (name, without_comments(name, text) if _is_file(name) else text) for name, text in options
+    ]
     return digest_of((*said, *replaced))
 
 

@@ -14,12 +14,12 @@ def explained(error: ServerStartError, log: str) -> ServerStartError:
         error: How the failure looked from outside.
         log: All that the server printed.
     """
-    if error.told:
-        return type(error)(error.profile, error.problem, log, told=True)
+    if error.explained:
+        return type(error)(error.profile, error.problem, log, explained=True)
     why = reason(log)
     if why is None:
         return ServerStartError(error.profile, error.problem, log)
     frame = f"  in {why.frame}" if why.frame else ""
     code = f": {why.code}" if why.frame and why.code else ""
     lines = [why.text, frame + code, why.advice, error.problem]
-    return ServerStartError(error.profile, "\n".join(filter(None, lines)), log, told=True)
+    return ServerStartError(error.profile, "\n".join(filter(None, lines)), log, explained=True)

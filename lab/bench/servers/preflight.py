@@ -98,7 +98,7 @@ def _ask(sought: ApplicationTarget, python: str, runtime: Runtime) -> Mapping[st
     # The log is stored. What is printed here may name a module that is not there, whoever named it.
     missing = found.get("raised", {}).get("module") or ""
     problem = _problem(sought, python, found, given.reveal())
-    lines = [given.hide(line, told=missing) for line in problem]
+    lines = [given.hide(line, allowed=missing) for line in problem]
     if lines:
         raise ApplicationError("\n".join((f"{sought.named}: {lines[0]}", *lines[1:])), log)
     return found

@@ -129,10 +129,10 @@ def wait_until_ready(
             wrong_since = spent
         elif spent - wrong_since > PATIENCE:
             problem = f"on {where} {seen.text}"
-            raise seen.error(profile, problem, server.log_tail(), told=seen.answers)
+            raise seen.error(profile, problem, server.log_tail(), explained=seen.answers)
         if spent > deadline:
             problem = f"no correct reply within {deadline:.0f} s: on {where} {seen.text}"
-            raise seen.error(profile, problem, server.log_tail(), told=seen.answers)
+            raise seen.error(profile, problem, server.log_tail(), explained=seen.answers)
         time.sleep(INTERVAL)
 
 

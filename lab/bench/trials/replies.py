@@ -132,7 +132,7 @@ def _answer(
         return body
     kind = OtherReplyError if status < 500 else ServerStartError
     problem = f"it answers {describe(request, host, status, body)}"
-    raise kind(profile.name, problem, running.log_tail(), told=status < 500)
+    raise kind(profile.name, problem, running.log_tail(), explained=status < 500)
 
 
 def with_replies(plan: Plan, trying: TriedOut, server: Runner, fetch: Fetch) -> Plan:

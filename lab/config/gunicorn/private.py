@@ -20,7 +20,7 @@ from lab.config.meaning import ComputedValue
 from lab.config.private import FREE_PORT, LOG, OVER_UWSGI, PID, PRIVATE_SOCKET, STATSD, started_by
 from lab.config.steps import Put, Rename, Step
 from lab.errors import ProfileError
-from lab.model.digest import digest_of, told
+from lab.model.digest import digest_of, without_comments
 from lab.model.profile import PrivateCopy, Profile
 from lab.model.runtime import Alteration
 from lab.model.workload import Transport, Wire
@@ -81,7 +81,7 @@ def profile_of_file(path: Path) -> Profile:
         profile,
         summary=path.name,
         options=(*profile.options, (path.name, text), (COPY, copy)),
-        digest=digest_of((*profile.options, (path.name, told(path.name, text)))),
+        digest=digest_of((*profile.options, (path.name, without_comments(path.name, text)))),
         peer=replace(profile.peer, fill=(COPY,)),
         interfaces=profile.interfaces if options else ("wsgi",),
         private_copy=PrivateCopy(path.parent, tuple(_altered(settings))),
