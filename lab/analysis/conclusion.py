@@ -1,4 +1,4 @@
-"""What a run comes to: how far to believe it, what changed most, and what limits that."""
+"""`Conclusion`, the result of a run: trust, largest change, limits."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from lab.model.notice import Notice
 
 
 class Trust(enum.StrEnum):
-    """How far a run can be believed."""
+    """Whether a run is trustworthy."""
 
     YES = "yes"
     CARE = "care"
-    """With care: a warning changes the reading."""
+    """There is a warning that changes the reading."""
     NO = "no"
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineDistance:
-    """How far a profile is from the baseline, settings and application each by themselves."""
+    """The comparison of a profile with the baseline, split into settings and application."""
 
     whole: Comparison
-    """With the baseline."""
+    """The comparison with the baseline."""
 
     application: Comparison | None = None
-    """What the other application did; None where both serve the same. It is *whole* where the
-    line of descent is not in the run, so that settings are in it, too."""
+    """The effect of the other application; None: both serve the same one. It is *whole*, with the
+    effect of settings, if the profiles between are not in the run."""
 
     settings: Comparison | None = None
-    """What settings did before that."""
+    """The effect of the settings before the change of application."""
 
     further: Comparison | None = None
-    """What settings did after it."""
+    """The effect of the settings after it."""
 
     missing: str | None = None
-    """Profile that the other application was to be compared with, and is not in the run."""
+    """The profile before the change of application, if it is not in the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uncounted(Notice):
-    """Profiles of which the throughput is not their own, or counts in no trial."""
+    """Profiles whose throughput is a limit of the load generator, or counts in no trial."""
 
     profiles: tuple[str, ...]
     gates: Mapping[str, str]
-    """Why: gate -> its reason. Empty where the load's generator is at its limit, and CPU tells."""
+    """Gate -> reason; empty if the load generator saturated, and CPU decides."""
 
     capped: bool = False
-    """Whether the generator's limit is the reason."""
+    """Whether the reason is that the load generator saturated."""
 
     nothing: bool = False
-    """Whether nothing else of any profile counts either."""
+    """Whether no other metric of any profile counts either."""
 
     def sentence(self) -> str:
         who = self._who()
@@ -72,7 +72,7 @@ class Uncounted(Notice):
         return f"Requests/s of {who} do not count ({why or 'no reply'})."
 
     def _who(self) -> str:
-        """Return the name of the first profile, and count the others; both names of two."""
+        """Return one or two names, or the first one and the number of the others."""
         first, *others = self.profiles
         if len(others) == 1:
             return f"{first} and {others[0]}"
@@ -81,72 +81,72 @@ class Uncounted(Notice):
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What a run comes to, in the order in which it is said."""
+    """The result of a run, in the order of a report."""
 
     summary: Summary
-    """What was found, which this is of."""
+    """The summary from which it was concluded."""
 
     trust: Trust
     warnings: tuple[Notice, ...]
-    """What a reader must know before any number, gravest first."""
+    """Warnings above all tables, the gravest first."""
 
     judgements: tuple[Judgement, ...]
-    """What it says to each limit of `--fail-if`."""
+    """The result for each limit of `--fail-if`."""
 
     uncounted: Uncounted | None
     baseline: str
-    """Name of the profile that all are compared with."""
+    """Name of the profile with which all others are compared."""
 
     metric: str
-    """By which the run is judged."""
+    """The metric that judges the run."""
 
     compared: bool
-    """Whether any profile can be compared by it."""
+    """Whether any two profiles can be compared by that metric."""
 
     alone: bool
-    """Whether there is no other profile."""
+    """Whether the baseline is the only profile."""
 
     moved: BaselineDistance | None
-    """What changed most: the best, else the worst; None where nothing is told from the baseline."""
+    """The largest change: the best profile, or else the worst; None: no profile differs."""
 
     cpu: Comparison | None
-    """What that cost in CPU per request; None where that is not told, or another application's."""
+    """The change of CPU per request of that profile; None: not shown."""
 
     opening: Opening
-    """What is told first of all comparisons."""
+    """The comparisons, as the short report shows them."""
 
     on_one_core: bool
-    """Whether no server had more than one core: more processes or threads cannot show a gain."""
+    """Whether no server had more than one core, so that processes and threads cannot help."""
 
     limit: Diagnosis | None
-    """What limits that profile, else the baseline."""
+    """What limits the profile of the largest change, or else the baseline."""
 
     noise: NoiseCheck | None
-    """None where it could not be made."""
+    """The comparison of the reference with itself; None: it was impossible."""
 
     noisy: tuple[str, ...]
-    """Metrics by which the same server twice is further apart than wanted."""
+    """Metrics with more noise than `Plan.smallest`."""
 
     detectable: float | None
-    """Ratio that the median step would show with 80 % power; None where no step says."""
+    """Ratio that the median step detects with 80 % power; None: unknown."""
 
     limits: tuple[Limit, ...]
-    """What limits each profile: of each what limits it first, then what else its trials fit."""
+    """What limits each profile: the first limit, then others that fit its trials."""
 
     silent: tuple[str, ...]
-    """Profiles of which no trial could show a cause, where others' could."""
+    """Profiles of which no trial could show a cause, although others could."""
 
     levels: tuple[float, ...]
-    """Of the intervals of its steps, the most frequent first."""
+    """Confidence levels of the steps, the most frequent first."""
 
     gates: tuple[GateFired, ...]
-    """In the order of their footnotes' numbers."""
+    """Gates that fired, in the order of their footnotes."""
 
     machine: Facts
-    """Where the run was made."""
+    """Facts about the machine of the run."""
 
     network: Network | None
-    """The other hosts that its load came from; None where it came from the same one."""
+    """The other hosts from which the load came; None: the same host."""
 
     notices: tuple[Notice, ...]
     """The footnotes behind those of the gates, in the order in which they are printed."""

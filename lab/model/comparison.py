@@ -1,4 +1,4 @@
-"""How two sides compare: the ratio, its interval, and the verdict."""
+"""The comparison of two profiles: ratio, confidence interval and verdict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.model.plan import Role
 
 
 class Verdict(enum.StrEnum):
-    """What a comparison allows to be said."""
+    """The result of a comparison."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -22,7 +22,7 @@ class Verdict(enum.StrEnum):
 
     @property
     def differs(self) -> bool:
-        """Whether the two sides are told apart: better, or worse."""
+        """Whether it is better or worse."""
         return self in (Verdict.BETTER, Verdict.WORSE)
 
 
@@ -32,17 +32,18 @@ class Estimate:
 
     value: float
     low: float
-    """Of the interval."""
+    """Lower end of the interval."""
     high: float
+    """Upper end of the interval."""
     n: int
-    """Blocks."""
+    """Number of blocks."""
     level: float = 0.95
-    """Of the interval: the share of such intervals that hold the true ratio."""
+    """Confidence level: the share of such intervals that contain the true ratio."""
 
 
 def verdict_text(verdict: Verdict, below: float | None) -> str:
     """
-    Return *verdict* in words; without a difference, with the size of the change that is excluded.
+    Return *verdict* as text; "no difference" with the size of the change that is excluded.
 
     >>> verdict_text(Verdict.INCONCLUSIVE, 0.05)
     'no difference (< 5%)'
@@ -53,42 +54,42 @@ def verdict_text(verdict: Verdict, below: float | None) -> str:
 
 
 class MayBe(enum.StrEnum):
-    """Where a true ratio may lie, if the generator's limit kept a profile from being faster."""
+    """In which direction a true ratio may differ, if the load generator saturated."""
 
     LARGER = "larger"
-    """The changed profile was kept."""
+    """It saturated with the changed profile."""
     SMALLER = "smaller"
-    """The reference was kept."""
+    """It saturated with the reference."""
     EITHER = "larger or smaller"
-    """Both were kept."""
+    """It saturated with both."""
 
     def ends(self, ratio: Estimate) -> tuple[float, float]:
-        """Return between what the true ratio lies, by the interval of the one that was measured."""
+        """Return the least and the largest true ratio, given the measured one."""
         low = ratio.low if self is MayBe.LARGER else 0.0
         return low, ratio.high if self is MayBe.SMALLER else math.inf
 
 
 def at_limit(limited: str | None, may_be: MayBe) -> str:
-    """Say of a ratio that it is a bound, since *limited* was kept; None for both sides."""
+    """Return the caveat of a ratio whose load generator saturated; *limited* None: both sides."""
     return f"{limited or 'both'} saturated the load generator: the ratio may be {may_be}"
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Ends of a ratio that cannot be measured itself; None for an end that is not known."""
+    """The ends of a ratio that cannot be measured itself; None: unknown."""
 
     low: float | None
-    """Of the interval of the lower end."""
+    """Lower end of the interval of the least ratio."""
     high: float | None
-    """Of the interval of the upper end."""
+    """Upper end of the interval of the largest ratio."""
     n: int
-    """Blocks."""
+    """Number of blocks."""
     level: float
-    """Of both intervals."""
+    """Confidence level of both intervals."""
 
     def __str__(self) -> str:
         """
-        Say where the ratio lies.
+        Return the known ends.
 
         >>> print(Between(0.551, 0.926, 10, 0.95), Between(None, 0.926, 10, 0.95), sep=", ")
         between 0.551x and 0.926x, at most 0.926x
@@ -100,87 +101,87 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Ratio of a profile to the one it is against, paired by block."""
+    """The ratio of a profile to its reference, paired by block."""
 
     metric: str
     reference: str
     changed: str
     verdict: Verdict
     ratio: Estimate | None
-    """changed / reference; None with fewer than two valid pairs."""
+    """changed / reference; None: fewer than two valid pairs."""
 
     detectable: float | None = None
-    """Smallest ratio above 1 that so many blocks would tell from 1, 4 times out of 5; a verdict
-    needs it times 1 + the metric's floor."""
+    """Smallest ratio above 1 that these blocks distinguish from 1 in 4 of 5 runs. A verdict needs
+    this ratio times (1 + the floor of the metric)."""
 
     blocks_needed: int | None = None
-    """About how many blocks would decide it; None unless undecided."""
+    """About how many blocks would decide it; None unless inconclusive."""
 
     fragile: bool = False
-    """Whether a rank-based estimate disagrees with the mean; never with a trimmed one."""
+    """Whether a rank-based estimate has another verdict; always False for a trimmed mean."""
 
     may_be: MayBe | None = None
-    """What else the true ratio may be, since the generator was at its limit; None where it was
-    not, and where the metric does not depend on the generator."""
+    """How the true ratio may differ because the load generator saturated; None if it did not, or
+    if the metric does not depend on it."""
 
     below: float | None = None
-    """The smallest of 2, 3, 5 and 10 % that the true ratio is nearer to 1 than: its whole interval
-    lies within that share; None where it does not lie within 10 %, and with *may_be*."""
+    """The smallest of 2, 3, 5 and 10 % that contains the whole interval around 1; None if 10 % does
+    not, and with *may_be*."""
 
     both: bool | None = None
-    """True where the ratio is a trimmed mean of those to both trials of the reference in a block,
-    or to the one that counts; absent where it is to its first trial."""
+    """True if the reference is both of its trials in a block, and the ratio a trimmed mean; absent
+    if the reference is its first trial."""
 
     between: Between | None = None
-    """In place of *ratio* where server and load had cores in common, and this is throughput."""
+    """The ratio of throughputs if server and load share cores; *ratio* is then None."""
 
     @property
     def verdict_text(self) -> str:
-        """The verdict in words."""
+        """The verdict as text."""
         return verdict_text(self.verdict, self.below)
 
     @property
     def bound(self) -> str:
-        """What stands before a ratio that is a bound of the true one; empty where it is none."""
+        """The prefix of a ratio that is a bound of the true one; empty if it is not."""
         bounds = {MayBe.LARGER: "at least ", MayBe.SMALLER: "at most "}
         return "" if self.may_be is None else bounds.get(self.may_be, "")
 
     @property
     def limited(self) -> str | None:
-        """The profile that the generator kept from being faster; None for both, and for none."""
+        """The profile with which the load generator saturated; None: both, or none."""
         sides = {MayBe.LARGER: self.changed, MayBe.SMALLER: self.reference}
         return None if self.may_be is None else sides.get(self.may_be)
 
     @property
     def caveat(self) -> str:
-        """What is to be said of a ratio whose throughput is a lower bound; empty otherwise."""
+        """The caveat if the load generator saturated; empty otherwise."""
         return "" if self.may_be is None else at_limit(self.limited, self.may_be)
 
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """An arm that leaves a run before its end: all comparisons that it is in have ended."""
+    """An arm that leaves a run early, because all its comparisons are decided."""
 
     arm: str
     role: Role
     blocks: int
-    """How many it was in the run for."""
+    """Number of blocks in which it took part."""
     comparison: Comparison
-    """With the profile that it is a step from, by the metric that comes first."""
+    """With the profile before it, by the first metric."""
     last: bool = False
-    """Whether nothing is open any more, so that the run ends."""
+    """Whether no comparison is left, so that the run ends."""
 
     def __str__(self) -> str:
         """
-        Say why it leaves.
+        Return why it leaves.
 
-        >>> found = Comparison("cpu", "a", "b", Verdict.WORSE, Estimate(2.25, 2.1, 2.4, 6))
-        >>> print(Departure("b", Role.PROFILE, 6, found))
+        >>> comparison = Comparison("cpu", "a", "b", Verdict.WORSE, Estimate(2.25, 2.1, 2.4, 6))
+        >>> print(Departure("b", Role.PROFILE, 6, comparison))
         b: decided after 6 blocks (2.25x); its time goes to the others
         """
         ratio, below = self.comparison.ratio, self.comparison.below
-        said = "" if ratio is None else f"{ratio.value:.2f}x"
+        size = "" if ratio is None else f"{ratio.value:.2f}x"
         if below is not None and not self.comparison.verdict.differs:
-            said = f"below {below:.0%}"
+            size = f"below {below:.0%}"
         then = "the run ends" if self.last else "its time goes to the others"
-        return f"{self.arm}: decided after {self.blocks} blocks ({said}); {then}"
+        return f"{self.arm}: decided after {self.blocks} blocks ({size}); {then}"

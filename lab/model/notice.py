@@ -1,4 +1,4 @@
-"""A fact of a run that a reader is to know, with its sentence and what would mend it."""
+"""`Notice`: a fact that a reader has to know, with its sentence and its remedy."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from dataclasses import dataclass
 
 
 class Means(enum.Enum):
-    """What a remedy takes; `lab.report.remedies` has the words, with the options of a command."""
+    """The kinds of remedies; `lab.report.remedies` has the texts, with options of commands."""
 
     BLOCKS = enum.auto()
-    """About so many; a quieter machine would do as well."""
+    """About *number* blocks, or a quieter machine."""
     QUIETER_MACHINE = enum.auto()
-    """Nothing else would do."""
+    """A quieter machine; nothing else helps."""
     MINUTES = enum.auto()
-    """So many in all."""
+    """A time limit of *number* minutes."""
     LATER_WINDOWS = enum.auto()
-    """Windows that begin later and are longer."""
+    """Longer warm-ups and windows."""
     ENGINE = enum.auto()
-    """The lab's engine for the load; this and the next three give a load more than it had."""
+    """The lab's own load generator; this and the next three make more load possible."""
     GENERATORS = enum.auto()
-    """So many, if the load generator has a CPU for each of them."""
+    """*number* processes of the lab's load generator, if it has a CPU for each."""
     PROCESSES = enum.auto()
-    """The same, of another generator than the lab's."""
+    """*number* processes of another load generator, if it has a CPU for each."""
     CORES = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What would mend what a notice tells."""
+    """What a reader can do about a notice."""
 
     means: Means
     number: int | None = None
-    """How many it takes; None where the means has no number."""
+    """The number in it; None: this kind has no number."""
 
 
 class Notice:
-    """One fact, and its sentence: a plain text that is the same in each form of a report."""
+    """One fact, and its sentence, which is the same in every form of a report."""
 
     __slots__ = ()
 
     @property
     def kind(self) -> str:
-        """Name in `summary.json`: a class that is renamed keeps its earlier one."""
+        """The name in `summary.json`: it stays if the class is renamed."""
         return type(self).__name__
 
     @property
     def remedy(self) -> Remedy | None:
-        """What would mend it; None where nothing would, or where the sentence tells it."""
+        """What a reader can do about it; None: nothing, or the sentence says it."""
         return None
 
     def sentence(self) -> str:
-        """Return the fact in words that name no option of a command."""
+        """Return the fact as a sentence without options of commands."""
         raise NotImplementedError(self.kind)

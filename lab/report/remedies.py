@@ -1,4 +1,4 @@
-"""The words of a remedy: the options of `lab` that a reader may use, and other means."""
+"""The texts of remedies, with options of `lab`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPTIONS: Mapping[Means, str] = {
     Means.GENERATORS: "--generators {} if the load generator has a CPU for each",
     Means.CORES: "a machine with more cores",
 }
-"""What to use, by means, with {} for the number."""
+"""Kind of remedy -> what to use, with {} for the number."""
 
 LOAD = "Use {}, or read CPU per request, which does not depend on it."
 
@@ -30,7 +30,7 @@ SENTENCES: Mapping[Means, str] = {
         for means in (Means.ENGINE, Means.PROCESSES, Means.GENERATORS, Means.CORES)
     },
 }
-"""The same as a sentence behind that of a notice."""
+"""Kind of remedy -> sentence to append to that of the notice."""
 
 
 def option(remedy: Remedy) -> str:
@@ -39,7 +39,7 @@ def option(remedy: Remedy) -> str:
 
 
 def with_remedy(notice: Notice) -> str:
-    """Return the sentence of a notice, and its remedy behind it."""
+    """Return the sentence of a notice, followed by its remedy."""
     if notice.remedy is None:
         return notice.sentence()
     return f"{notice.sentence()} {SENTENCES[notice.remedy.means].format(notice.remedy.number)}"

@@ -57,7 +57,7 @@ def count(folder: Path, turns: Mapping[str, int]) -> CountedInstructions:
         version = next(each for each in (OLDS[0], *ALWAYS, *IN_TURN) if EFFECTS[each] == share)
         one = arm(version, turns[version], connections=1)
         profile, workload = one.profile, one.workload
-        asked, sought = workload.asks[0], ServerRunner().sought(profile, workload)
+        asked, sought = workload.asks[0], ServerRunner().target_of(profile, workload)
         costs = [cost(sought, asked, asked.expect.status, workload.runtime) for _ in range(TIMES)]
         found[name] = tuple(round(each.instructions) for each in costs)
     each = (time.monotonic() - began) / (TIMES * len(NAMES))

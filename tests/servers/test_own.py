@@ -155,7 +155,7 @@ def test_a_command_that_serves_nothing_is_told_in_a_paragraph(shop, monkeypatch,
     chosen, _, subject = available([f"gunicorn {words}"], OWN)
     with pytest.raises(ServerStartError) as raised:
         served(chosen[0].profile.name, chosen, subject, shop)
-    assert raised.value.told
+    assert raised.value.explained
     assert [part for part in said if part not in raised.value.problem] == []
     assert len(raised.value.problem.splitlines()) <= 3
 

@@ -257,7 +257,7 @@ def test_what_uwsgi_loads_as_somebody_else_is_not_imported_as_root(tmp_path, mon
     for line, known in (("uid = nobody", False), ("", True)):
         path.write_text(f"[uwsgi]\nhttp-socket = :$(PORT)\nmodule = web\n{line}\n")
         profile = profiles.read(str(path))
-        found = ServerRunner().sought(profile, Workload("x", "/", Expectation()))
+        found = ServerRunner().target_of(profile, Workload("x", "/", Expectation()))
         assert (found.python is not None) is known
 
 
@@ -269,7 +269,7 @@ def test_what_an_ini_serves_is_what_is_asked_for(tmp_path):
         f"pythonpath = lib\npythonpath = %dsrc\nenv = A=b=c\nhome = {own}\n"
     )
     profile = profiles.read(str(tmp_path / "mine.ini"))
-    found = ServerRunner().sought(profile, Workload("x", "/", Expectation()))
+    found = ServerRunner().target_of(profile, Workload("x", "/", Expectation()))
     assert (str(found), found.folder, found.path) == (
         "web.py:app",
         tmp_path,

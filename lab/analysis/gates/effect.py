@@ -1,10 +1,10 @@
 """
 The gate on a sweep over workers or threads: whether the server had as many as the value says.
 
-A number that is written somewhere may do nothing: a file is read later, a platform caps it, a pool
-starts a thread only when it needs one. So what the server's tree had at the end of each window is
-counted. How many processes are no workers, such as masters and routers, is not known; but from the
-smallest value to another one the tree must grow by as much as the value does.
+A number may have no effect: another file overrides it, a platform caps it, a pool starts a thread
+only on demand. So the processes or threads of the server are counted at the end of each window. The
+number of those that are no workers, such as masters and routers, is unknown; but from the smallest
+value to another one the count must grow by as much as the value does.
 """
 
 from __future__ import annotations
@@ -18,46 +18,46 @@ from lab.model.measurement import Run, Trial
 from lab.model.plan import Role
 
 COUNTED = {"workers": "processes", "threads": "threads"}
-"""Quantity of a sweep -> what the probes count of it."""
+"""Quantity of a sweep -> fact of a trial that has its count."""
 
 Counts = Mapping[str, float]
-"""Value -> what was counted, the median of its trials."""
+"""Value of a sweep -> median count of its trials."""
 
 
 def counts(run: Run, profile: str) -> Counts:
     """
-    Return what was counted of a profile at each value of a run's sweep.
+    Return the counts of a profile at each value of a run's sweep.
 
-    Empty where another quantity, or nothing, is swept, and where it could not be counted.
+    Empty without a sweep over workers or threads, and if they could not be counted.
     """
-    seen: dict[str, list[int]] = defaultdict(list)
+    by_value: dict[str, list[int]] = defaultdict(list)
     for trial in run.trials:
         arm = trial.slot.arm
         for name, value in arm.at.items():
-            found = trial.facts.get(COUNTED.get(name, ""))
-            if found is not None and arm.profile.name == profile and arm.role is not Role.COUNTER:
-                seen[value].append(int(found))
-    return {value: statistics.median(found) for value, found in seen.items()}
+            count = trial.facts.get(COUNTED.get(name, ""))
+            if count is not None and arm.profile.name == profile and arm.role is not Role.COUNTER:
+                by_value[value].append(int(count))
+    return {value: statistics.median(counts) for value, counts in by_value.items()}
 
 
 def swept(run: Run) -> Mapping[str, Counts]:
-    """Return what was counted of each profile of a run with a sweep: see `counts`."""
+    """Return the counts of each profile; see `counts`."""
     return {profile.name: counts(run, profile.name) for profile in run.plan.profiles}
 
 
 def without_effect(trial: Trial, beside: Beside) -> Finding | None:
-    """Judge whether the trial's server had what its value of a sweep asks for."""
+    """Judge whether the server had the number of workers or threads that the sweep set."""
     arm = trial.slot.arm
-    found = beside.swept.get(arm.profile.name, {})
-    if len(found) < 2:
+    counts = beside.swept.get(arm.profile.name, {})
+    if len(counts) < 2:
         return None
     ((name, value),) = arm.at.items()
-    said = _shows(name, value, found)
-    if said is None:
+    reason = _reason(name, value, counts)
+    if reason is None:
         return None
     return Finding(
         NO_EFFECT,
-        said,
+        reason,
         "Find what else sets the number. A server that starts threads on demand needs as many "
         "--connections.",
     )
@@ -75,17 +75,17 @@ NO_EFFECT = Gate(
 )
 
 
-def _shows(name: str, value: str, found: Counts) -> str | None:
-    """Return how it shows that a value had no effect; None where it had one, or is not known."""
-    what, (first, *others) = COUNTED[name], sorted(found, key=int)
-    if value not in found:
+def _reason(name: str, value: str, counts: Counts) -> str | None:
+    """Return why a value had no effect, by the counts; None if it had one, or is unknown."""
+    unit, (smallest, *others) = COUNTED[name], sorted(counts, key=int)
+    if value not in counts:
         return None
-    if all(found[each] == found[first] for each in others):
-        return f"for every value of {name}, its server had {found[first]:g} {what}"
-    asked = int(value) - int(first)
-    if found[value] - found[first] >= asked:
+    if all(counts[other] == counts[smallest] for other in others):
+        return f"for every value of {name}, its server had {counts[smallest]:g} {unit}"
+    growth = int(value) - int(smallest)
+    if counts[value] - counts[smallest] >= growth:
         return None
     return (
-        f"{name} = {value} asks for {asked} more than {name} = {first}, and its server had "
-        f"{found[value]:g} {what} instead of {found[first]:g}"
+        f"{name} = {value} asks for {growth} more than {name} = {smallest}, and its server had "
+        f"{counts[value]:g} {unit} instead of {counts[smallest]:g}"
     )

@@ -80,7 +80,7 @@ class ServerRunner:
 
         return serve(order, workload, folder)
 
-    def sought(self, profile: Profile, workload: Workload) -> ApplicationTarget | None:
+    def target_of(self, profile: Profile, workload: Workload) -> ApplicationTarget | None:
         """Return which application *profile* is to load for *workload*, and where; None if none."""
         server, runtime = servers.of(profile), runtime_of(profile, workload.runtime)
         python = python_serving(runtime, server.program)

@@ -1,4 +1,4 @@
-"""What can be compared on this machine: which profiles are installed, and which serve what."""
+"""Which profiles can run on this machine: installed, and able to serve the workload."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from lab.model.profile import Profile
 from lab.model.runtime import OURS, OWN, Runtime
 from lab.model.workload import Workload
 
-WRITTEN = {"wsgi": "WSGI", "tornado": "Tornado", "program": "built-in"}
-"""Interfaces that are written otherwise than as they are named."""
+INTERFACE_NAMES = {"wsgi": "WSGI", "tornado": "Tornado", "program": "built-in"}
+"""Interface -> name in a message, if that differs."""
 
-ABSENT = re.compile(r"No (?:module named|package metadata was found for) '?([\w-]+)")
-"""How Python ends if a package is not installed; a group for its name."""
+NOT_INSTALLED = re.compile(r"No (?:module named|package metadata was found for) '?([\w-]+)")
+"""The last line of Python if a package is not installed, with a group for its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """A profile, and whether it is installed here."""
+    """A profile, and whether it can run here."""
 
     profile: Profile
     missing: str | None
-    """Why it cannot, such as "needs granian (pip install granian), which is not installed"."""
+    """Why it cannot run: "needs granian (pip install granian), which is not installed"."""
     version: str = ""
-    """The first line that its server prints of its version; empty where it has none to print."""
+    """The first line of the output with which its server prints its version; empty: unknown."""
     reading: Reading | None = None
-    """Of its file; None of a command."""
+    """The reading of its file; None for a command."""
 
 
 def look(name: str, runtime: Runtime = OURS) -> Installation:
@@ -56,18 +56,18 @@ def look(name: str, runtime: Runtime = OURS) -> Installation:
     Read a profile, by its name or path, and ask its server for its version.
 
     Args:
-        name: The profile's.
-        runtime: What its server would be started with.
+        name: The name or path of the profile.
+        runtime: The runtime of its server.
 
     Raises:
-        ProfileError: It is unknown, or cannot be resolved.
+        ProfileError: The profile is unknown, or cannot be resolved.
     """
     return _with_version(_checked(name, runtime))
 
 
 def look_at_all(names: Iterable[str]) -> list[Installation]:
-    """`look` at several, whose servers are asked for their versions at once: they take a while."""
-    # They are read one after the other: Python's parser is not safe in several threads (3.11).
+    """Read several profiles, and ask their servers for their versions in parallel."""
+    # Read them one by one: Python's parser is not thread-safe (3.11).
     checked = [_checked(name, OURS) for name in names]
     with ThreadPoolExecutor() as pool:
         return list(pool.map(_with_version, checked))
@@ -75,11 +75,11 @@ def look_at_all(names: Iterable[str]) -> list[Installation]:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What is known of a profile before its server is asked."""
+    """A profile before its server is asked for its version."""
 
     installed: Installation
-    asked: tuple[str, ...] = ()
-    """The command that says the server's version; empty where nothing is to be asked."""
+    version_command: tuple[str, ...] = ()
+    """The command that prints the version of the server; empty: there is none, or it is missing."""
     hint: str = ""
     """How to install what is missing."""
 
@@ -95,14 +95,14 @@ def _checked(name: str, runtime: Runtime) -> _Check:
     if missing is not None or not profile.version:
         return _Check(Installation(profile, missing, reading=reading))
     words = places(profile, runtime)
-    asked = tuple(fill(word, words, profile.path) for word in profile.version)
+    command = tuple(fill(word, words, profile.path) for word in profile.version)
     with suppress(MissingError):
-        asked = command_of(runtime, *asked)
-    return _Check(Installation(profile, None, reading=reading), asked, hint)
+        command = command_of(runtime, *command)
+    return _Check(Installation(profile, None, reading=reading), command, hint)
 
 
 def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
-    """Return why a profile cannot run here, as far as that is known without its server."""
+    """Return why a profile cannot run here, without starting its server; None: unknown."""
     pythons = profile.peer.python
     if pythons and not runs_on(here := version_of_python(runtime), pythons):
         return f"needs Python {pythons}, and this is {here}"
@@ -132,38 +132,38 @@ def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
 
 
 def _with_version(checked: _Check) -> Installation:
-    """Return a profile with what its server says of its version."""
-    command, profile = checked.asked, checked.installed.profile
+    """Return a profile with the version of its server."""
+    command, profile = checked.version_command, checked.installed.profile
     if not command:
         return checked.installed
-    done = _told(find_command(command[0]) or command[0], *command[1:])
-    said = [line.strip() for line in (done.stdout if done else "").splitlines() if line.strip()]
+    done = _run_once(find_command(command[0]) or command[0], *command[1:])
+    lines = [line.strip() for line in (done.stdout if done else "").splitlines() if line.strip()]
     if done is None or done.returncode:
-        why = said[-1] if said else f"{profile.version[0]} does not print its version"
-        absent = ABSENT.search(why)
-        if absent and any(absent[1] in word for word in command):
+        why = lines[-1] if lines else f"{profile.version[0]} does not print its version"
+        package = NOT_INSTALLED.search(why)
+        if package and any(package[1] in word for word in command):
             return replace(checked.installed, missing=f"not installed{checked.hint}")
         return replace(checked.installed, missing=f"cannot run{checked.hint}: {why}")
-    return replace(checked.installed, version=said[0] if said else "")
+    return replace(checked.installed, version=lines[0] if lines else "")
 
 
-def _told(*command: str) -> subprocess.CompletedProcess[str] | None:
-    """Return what a program says of its version, asked once for all profiles that run it."""
-    with _ASKED[command]:  # those that are looked at in other threads wait for this one
-        return _said(command)
+def _run_once(*command: str) -> subprocess.CompletedProcess[str] | None:
+    """Return the result of a command, which runs once for all profiles."""
+    with _LOCKS[command]:  # other threads wait for the first one
+        return _run(command)
 
 
-_ASKED: defaultdict[tuple[str, ...], Lock] = defaultdict(Lock)
+_LOCKS: defaultdict[tuple[str, ...], Lock] = defaultdict(Lock)
 
 
 @cache
-def _said(command: tuple[str, ...]) -> subprocess.CompletedProcess[str] | None:
+def _run(command: tuple[str, ...]) -> subprocess.CompletedProcess[str] | None:
     return tried(*command)
 
 
 def version_number(version: str) -> str:
     """
-    Return the number in a line about a version, or the line where there is none.
+    Return the number in a line about a version, or the line itself without one.
 
     >>> version_number("nginx version: nginx/1.22.1"), version_number("of today")
     ('1.22.1', 'of today')
@@ -176,13 +176,13 @@ def available(
     names: Sequence[str], workload: Workload
 ) -> tuple[list[Installation], dict[str, str], Workload]:
     """
-    Return the profiles that can be asked for *workload* here, and why each of the others cannot.
+    Return the profiles that can run here, profile -> reason for the others, and the workload.
 
-    And the workload: where a configuration of the user's says what is served, with that.
+    The workload then has the application of the user's configuration, if there is one.
 
     Raises:
         ProfileError: A profile is unknown, cannot be resolved, or would not start here.
-        UsageError: None can be asked here.
+        UsageError: No profile can run here.
     """
     runtime = workload.runtime
     installations = [look(name, runtime) for name in names]
@@ -203,10 +203,10 @@ def available(
         reasons: dict[str, list[str]] = {}
         for name, reason in skipped.items():
             reasons.setdefault(reason, []).append(name)
-        said = (f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
-        raise UsageError(f"no profile can run here: {'; '.join(said)}")
+        texts = (f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+        raise UsageError(f"no profile can run here: {'; '.join(texts)}")
     for installation in chosen:
-        ServerRunner().check(installation.profile)  # now, and not when its turn comes
+        ServerRunner().check(installation.profile)  # now, and not in its first trial
         profiles.check_startable(installation.profile, runtime, installation.reading)
         if installation.reading and not installation.profile.commands:
             confirm(installation.reading, runtime)
@@ -214,15 +214,15 @@ def available(
 
 
 def warnings(installations: Sequence[Installation], runtime: Runtime) -> tuple[str, ...]:
-    """Return what is wrong with the user's own configurations, in a line each."""
-    theirs = (
+    """Return a line for each warning about the user's configurations."""
+    users = (
         installation
         for installation in installations
         if not profiles.is_ours(installation.profile.path)
     )
     return tuple(
         line
-        for installation in theirs
+        for installation in users
         for line in profiles.warnings(installation.profile, runtime, installation.reading)
     )
 
@@ -231,70 +231,74 @@ def import_applications(
     installations: Sequence[Installation], workload: Workload, unread: Sequence[str] = ()
 ) -> dict[str, Any]:
     """
-    Import each application of the user's, once, as its server would.
+    Import each of the user's applications once, as its server would.
 
     Args:
-        installations: The profiles that serve it.
-        workload: What is asked of them.
-        unread: What a server ignores in its profile, in lines: it may be why an import fails.
+        installations: The profiles that serve them.
+        workload: The workload.
+        unread: Warnings about options that a server ignores, which may explain a failed import.
 
     Returns:
-        Of the user's own environment and uWSGI what the run depends on: their versions, and those
-        of its packages; of inis with an environment of their own the same under "others". Empty
-        where all is ours.
+        The versions of the user's Python, uWSGI and packages; those of inis with other environments
+        under "others". Empty without an environment of the user's.
 
     Raises:
-        ApplicationError: One cannot be imported, or is not what its server serves.
+        ApplicationError: An application cannot be imported, or does not have the right interface.
     """
-    soughts = dict(_sought([installation.profile for installation in installations], workload))
+    targets = dict(_targets([installation.profile for installation in installations], workload))
     try:
-        packages = preflight.check(soughts.values())
+        packages = preflight.check(targets.values())
     except ApplicationError as error:
         for line in unread:
             error.add_note(f"warning: {line}")
         raise
-    first = next((runtime for _, runtime in soughts.values()), workload.runtime)
-    said: dict[str, Any] = {}
+    first = next((runtime for _, runtime in targets.values()), workload.runtime)
+    environment: dict[str, Any] = {}
     if first.python is not None or first.uwsgi is not None:
-        told = (
+        uwsgi_versions = (
             installation.version
             for installation in installations
             if installation.profile.version[:1] == (UWSGI,)
         )
-        said = {"python": version_of_python(first), "uwsgi": next(told, None)}
-        said["distributions"] = packages.get(first.python)
+        environment = {
+            "python": version_of_python(first),
+            "uwsgi": next(uwsgi_versions, None),
+        }
+        environment["distributions"] = packages.get(first.python)
     others = {
-        name: runtime for name, (_, runtime) in soughts.items() if runtime.python != first.python
+        name: runtime for name, (_, runtime) in targets.items() if runtime.python != first.python
     }
     if others:
-        said["others"] = {
+        environment["others"] = {
             "python": {name: version_of_python(runtime) for name, runtime in others.items()},
             "distributions": {
                 name: packages.get(runtime.python, {}) for name, runtime in others.items()
             },
         }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in environment.items() if value}
 
 
-def _sought(
-    found: Sequence[Profile], workload: Workload
+def _targets(
+    chosen: Sequence[Profile], workload: Workload
 ) -> Iterator[tuple[str, tuple[ApplicationTarget, Runtime]]]:
-    """Yield the application of each profile that serves one of the user's, and what serves it."""
-    # What the user has written comes first, so that it is what a message names.
-    for profile in sorted(found, key=lambda profile: profiles.is_ours(profile.path)):
-        asked = arm_of(profile, workload, Load()).workload
-        ours = asked.chdir is None and profiles.is_ours(profile.path)
+    """Yield the name, application and runtime of each profile with an application of the user's."""
+    # The user's profiles come first, so that a message names them.
+    for profile in sorted(chosen, key=lambda profile: profiles.is_ours(profile.path)):
+        served = arm_of(profile, workload, Load()).workload
+        ours = served.chdir is None and profiles.is_ours(profile.path)
         if ours or profile.reply is not None or "wsgi" not in profile.interfaces:
             continue
-        if (sought := ServerRunner().sought(profile, asked)) is not None:
-            yield profile.name, (sought, runtime_of(profile, asked.runtime))
+        if (target := ServerRunner().target_of(profile, served)) is not None:
+            yield profile.name, (target, runtime_of(profile, served.runtime))
 
 
 def unserved(profile: Profile, workload: Workload) -> str | None:
-    """Return why *profile* cannot be asked for *workload*, or None."""
+    """Return why *profile* cannot serve *workload*; None if it can."""
     if app_of(profile, workload) is not None:
         return None
     if profile.private_copy and OWN not in profile.interfaces:
         return "names no application: --app MODULE:CALLABLE"
-    kinds = " or ".join(WRITTEN.get(interface, interface) for interface in profile.interfaces)
+    kinds = " or ".join(
+        INTERFACE_NAMES.get(interface, interface) for interface in profile.interfaces
+    )
     return f"serves {kinds} applications; {workload.name} has none"

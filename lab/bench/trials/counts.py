@@ -45,7 +45,7 @@ def counts(prepared: PreparedRun) -> tuple[Cost, Cost]:
     costs = []
     for arm in prepared.plan.arms:
         request = arm.workload.asks[0]
-        sought = ServerRunner().sought(arm.profile, arm.workload)
+        sought = ServerRunner().target_of(arm.profile, arm.workload)
         status = request.expect.status
         costs.append(cost(sought, request, status, arm.workload.runtime))
     old, new = costs

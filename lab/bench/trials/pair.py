@@ -99,7 +99,7 @@ def served_alike(plan: Plan) -> Path | None:
 
 def _served(arm: Arm) -> Path | None:
     """Return the file or folder that an arm's application is, if it lies where it is served."""
-    sought = ServerRunner().sought(arm.profile, arm.workload)
+    sought = ServerRunner().target_of(arm.profile, arm.workload)
     if sought is None:
         return None
     at = sought.folder.resolve()

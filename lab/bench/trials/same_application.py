@@ -80,7 +80,7 @@ def _with_application_of_first(
     if not user_profiles or OWN not in workload.apps:
         return list(run_profiles), workload
     user_profile = user_profiles[0]
-    target = ServerRunner().sought(user_profile, replace(workload, apps={}))
+    target = ServerRunner().target_of(user_profile, replace(workload, apps={}))
     if target is None or not target.module:
         return [_with_application(profile, user_profile) for profile in run_profiles], replace(
             workload, name=user_profile.name
