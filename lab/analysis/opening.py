@@ -9,7 +9,7 @@ from lab.analysis.footnotes import protocols
 from lab.analysis.gates_fired import failed
 from lab.analysis.limits import NoEffect, no_effect
 from lab.analysis.load_limit import kept_by_load
-from lab.analysis.summary import Rung, Summary, Tally
+from lab.analysis.summary import StepComparison, Summary, Tally
 from lab.analysis.undecided import outlook, undecided
 from lab.model.comparison import Comparison, Verdict
 from lab.model.notice import Means, Notice, Remedy
@@ -152,7 +152,7 @@ def _changed(comparison: Comparison) -> bool:
     return not 1 / (1 + MUCH_MEMORY) < comparison.ratio.value < 1 + MUCH_MEMORY
 
 
-def _changed_cpu_alone(step: Rung) -> bool:
+def _changed_cpu_alone(step: StepComparison) -> bool:
     comparisons = step.baseline if step.before is None else step.step
     changed = [
         metric in comparisons and _changed(comparisons[metric]) for metric in ("cpu", "throughput")
@@ -160,7 +160,7 @@ def _changed_cpu_alone(step: Rung) -> bool:
     return changed == [True, False]
 
 
-def _pair_of_step(step: Rung, names: Sequence[str]) -> ComparedPair:
+def _pair_of_step(step: StepComparison, names: Sequence[str]) -> ComparedPair:
     """Return the pair of a step; one without a profile before it is compared with the baseline."""
     comparisons = step.baseline if step.before is None else step.step
     another = step.other_than_baseline if step.before is None else step.other_than_before

@@ -46,71 +46,71 @@ from lab.model.request import labels
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """One gate over the trials of a profile."""
+    """How often one gate fired in the trials of a profile."""
 
     gate: Gate
     trials: int
-    """In how many of them it fired."""
+    """Number of trials in which it fired."""
     example: Finding
-    """Of the first of those trials."""
+    """The finding of the first of these trials."""
 
     @property
     def withheld(self) -> frozenset[str]:
-        """Names of the metrics that the example takes away."""
+        """Names of the metrics that the example withholds."""
         names = self.example.withholds
         return frozenset(METRICS) if names is None else names
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What came of one of several requests, over the trials of a profile."""
+    """The results of one of several requests, over the trials of a profile."""
 
     request: str
-    """Such as "POST /cart"."""
+    """The request: "POST /cart"."""
     p50: float | None
-    """Seconds: median over the trials in which the p50 of all requests counts; None with none."""
+    """Median in seconds over the trials in which the p50 of all requests counts; None: unknown."""
     replies: int
-    """Correct ones, in all trials that ended."""
+    """Correct replies in all finished trials."""
     errors: int
-    """In the same trials."""
+    """Errors in the same trials."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of one profile; its A/A trials are not in it."""
+    """The results of one profile, without its A/A trials."""
 
     profile: Profile
     values: Mapping[str, float]
-    """Medians over the trials in which the metric counts, in SI units; absent with none."""
+    """Metric -> median of the trials in which it counts, in SI units; absent: unknown."""
     counts: Mapping[str, int]
-    """Trials behind each of *values*."""
+    """Metric -> number of trials behind its value."""
     valid: int
-    """Trials of which every metric counts."""
+    """Number of trials in which every metric counts."""
     total: int
     tallies: tuple[Tally, ...]
-    """Gates that fired, those that withhold most first."""
+    """Gates that fired; the ones that withhold most come first."""
     retried_share: float | None
-    """Requests sent again on a new connection, as a share of replies; None without any reply."""
+    """Requests that were sent again on a new connection, as a share of replies; None: no reply."""
     never_kept: bool
-    """Whether no connection was kept in any trial: then what was sent again lost no answer."""
+    """Whether no trial kept a connection open; retries then lost no reply."""
     facts: Mapping[str, str]
-    """What was seen of the server; values that differed are joined by " / "."""
+    """Facts about the server; different values are joined by " / "."""
     wall: float | None
-    """Counted load: median seconds until all requests had an outcome, in all trials that ended."""
+    """Counted load: median seconds until all requests had an outcome, over all finished trials."""
     slowest: float | None
     """Counted load: median over the same trials of the slowest reply, in seconds."""
     generator: float = 0.0
     """Share of the time for which the busiest generator process was busy, in half of the trials
     whose throughput counts or more; 0 where that is none, or the plan's."""
     parts: tuple[Part, ...] = ()
-    """Of several requests each by itself, in the order of the workload's."""
+    """Results of each of several requests, in the order of the workload."""
 
     def at_least(self, metric: str) -> bool:
-        """Return whether the true value may be higher: the generator was at its limit."""
+        """Return whether the value is a lower bound, because the load generator saturated."""
         return metric == "throughput" and metric in self.values and self.generator >= BUSY
 
     def known(self, metric: str) -> tuple[float | None, bool]:
-        """Return what is known of *metric*, and whether that is the least that it can be."""
+        """Return the value of *metric*, and whether it is a lower bound."""
         floor = any(tally.gate.floor for tally in self.tallies)
         if metric == "throughput" and metric not in self.values and floor:
             return self.values.get("served"), True
@@ -118,61 +118,60 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
-    """How one profile compares, by metric."""
+class StepComparison:
+    """The comparisons of one profile: with the profile before it, and with the baseline."""
 
     profile: str
     before: str | None
-    """Profile that it is compared with as a step; None at the start of a ladder."""
+    """The profile before it; None for the first of a ladder."""
     instead_of: str | None
-    """Profile that it is written against, where that one is not in the run."""
+    """The profile that its file names as `against`, if that is not in the run."""
     step: Mapping[str, Comparison]
-    """With *before*; empty without."""
+    """Metric -> comparison with *before*; empty without it."""
     baseline: Mapping[str, Comparison]
-    """With the plan's first profile; empty for that one."""
+    """Metric -> comparison with the first profile of the plan; empty for that profile."""
     other_than_before: bool = False
-    """Whether *before* surely serves another application, so that more than settings differs."""
+    """Whether *before* certainly serves another application, so that not only settings differ."""
     other_than_baseline: bool = False
-    """Whether the plan's first profile does."""
+    """Whether the first profile of the plan certainly serves another application."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run found."""
+    """The results of a run."""
 
     run: Run
     observations: tuple[Observation, ...]
-    """Its trials, judged: what everything else here is made of."""
+    """The judged trials, from which everything else is computed."""
     rows: tuple[Row, ...]
     """In ladder order."""
-    steps: tuple[Rung, ...]
+    steps: tuple[StepComparison, ...]
     """In ladder order, without the baseline and without reference lines."""
     aa: Mapping[str, Comparison]
-    """The reference's second run over its first, by metric."""
+    """Metric -> comparison of the second trials of the reference with its first ones."""
     floors: Mapping[str, float]
-    """Share below which a change is within the noise, by metric."""
+    """Metric -> share below which a change is within the noise."""
     warnings: tuple[Notice, ...]
-    """What a reader must know before any number."""
+    """Warnings above all tables."""
     measured: int
-    """Slots with a trial."""
+    """Number of slots with a trial."""
     planned: int
     exit_code: int
-    """0; 1 when a profile failed in half of its trials or more; 3 when this machine could not
-    measure."""
+    """0; 1 if a profile failed in at least half of its trials; 3 if the run is inconclusive because
+    of this machine."""
     diagnoses: Mapping[str, tuple[Diagnosis, ...]] = field(default_factory=dict)
-    """By profile: what limited it, "limited by" first; absent where nothing explains it."""
+    """Profile -> diagnoses, "limited by" first; absent: unexplained."""
     shares: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
-    """By profile and reference line of the same server: the line's CPU per request over the
-    profile's, the share of it that its server cannot do without; absent without such a line."""
+    """Profile -> reference line of the same server -> CPU per request of the line over that of the
+    profile: the share that the server itself needs; absent without such a line."""
     inert: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By profile: options that have no effect there, each with the reason."""
+    """Profile -> options without effect, with reasons."""
     applications: Mapping[str, str] = field(default_factory=dict)
-    """By profile: the application that it serves; absent where that is not known, and for a
-    reference line."""
+    """Profile -> application; absent: unknown, or a reference line."""
 
     @property
     def noise(self) -> Mapping[str, float]:
-        """By metric how far apart the same server twice is, as a share; absent if not known."""
+        """Metric -> noise, as a share; absent: unknown."""
         return {
             name: reach(comparison.ratio)
             for name, comparison in self.aa.items()
@@ -181,19 +180,19 @@ class Summary:
 
     @property
     def serves_wsgi(self) -> bool:
-        """Whether WSGI is how each profile calls its application."""
+        """Whether all profiles serve WSGI applications."""
         return is_wsgi(self.run.plan)
 
     def row(self, profile: str) -> Row:
-        """Return what was measured of a profile, by its name."""
+        """Return the row of a profile, by its name."""
         return next(row for row in self.rows if row.profile.name == profile)
 
     def has(self, metric: str) -> bool:
-        """Return whether *metric* is known of any profile."""
+        """Return whether any profile has a value of *metric*."""
         return any(metric in row.values for row in self.rows)
 
     def shows(self, metric: Metric, only: Only) -> bool:
-        """Return whether a place that has *metric* so has it in what is said of this run."""
+        """Return whether a report shows *metric* where its condition is *only*."""
         if only is Only.KNOWN:
             return self.has(metric.name)
         if only is Only.SEEN:
@@ -202,24 +201,24 @@ class Summary:
         return True
 
     def comparisons(self, metrics: Collection[str]) -> Iterator[Comparison]:
-        """Yield those of each step and with the baseline, by *metrics*."""
+        """Yield the comparisons of all steps, and with the baseline, by *metrics*."""
         for step in self.steps:
-            for found in (step.step, step.baseline):
-                yield from (comparison for name, comparison in found.items() if name in metrics)
+            for by_metric in (step.step, step.baseline):
+                yield from (by_metric[name] for name in by_metric if name in metrics)
 
     def compare(self, metric: str, changed: str, reference: str) -> Comparison:
-        """Compare two profiles' own trials, with the run's own noise."""
+        """Compare two profiles of the run."""
         comparisons = Comparisons(self.run, self.observations)
         return comparisons.of(metric, profile_side(changed), profile_side(reference))
 
     def compare_whole(self, metric: str, changed: str, reference: str) -> Comparison:
-        """Compare them by all pairs, whatever a look has ended: see `Comparisons.whole`."""
+        """Compare two profiles by all blocks; see `Comparisons.whole`."""
         comparisons = Comparisons(self.run, self.observations)
         return comparisons.whole(metric, profile_side(changed), profile_side(reference))
 
 
 def summarise(run: Run) -> Summary:
-    """Return all that a report says of *run*; the same for the same run."""
+    """Return the summary of *run*; equal runs have equal summaries."""
     plan = run.plan
     observations = observe(run)
     comparisons = Comparisons(run, observations)
@@ -386,7 +385,7 @@ def _step(
     plan: Plan,
     comparisons: Comparisons,
     applications: Mapping[str, str],
-) -> Rung:
+) -> StepComparison:
     def differs(reference: str | None) -> bool:
         served = {applications.get(name) for name in (profile.name, reference) if name}
         return None not in served and len(served) == 2
@@ -395,7 +394,7 @@ def _step(
         sides = profile_side(profile.name), profile_side(reference)
         return {name: comparisons.of(name, *sides) for name in with_ratio()}
 
-    return Rung(
+    return StepComparison(
         profile=profile.name,
         before=before,
         instead_of=profile.against if before != profile.against else None,

@@ -1,4 +1,4 @@
-"""A configuration as it was read: what is written, where, and what is known besides."""
+"""`Config`, a configuration as it was read, and `Known`, what is known about its environment."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SOCKETS = {
     "http-to-https": "router",
 }
 """
-Option that takes an address -> who speaks there.
+Option that takes an address -> protocol, or "router".
 
 "router" is uWSGI's HTTP router, a process of its own; workers speak the others themselves.
 """
@@ -49,68 +49,67 @@ Option that takes an address -> who speaks there.
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known besides the file: what is expected, and what is there. None: not known."""
+    """What is known about the environment of a configuration. None: unknown."""
 
     connections: int = 64
-    """Clients at once."""
+    """Expected number of concurrent clients."""
 
     db_connections: int | None = None
     container: bool = False
-    """Whether it runs under a cgroup limit, as PID 1."""
+    """Whether the server runs in a container, as PID 1 under a cgroup limit."""
 
     here: bool = False
-    """Whether it is this machine that serves it; what is asked of files means nothing else."""
+    """Whether this machine serves it, so that it can be asked about files and users."""
 
     root: bool | None = None
-    """Whether root starts it."""
+    """Whether root starts the server."""
 
     somaxconn: int | None = None
     migrates: bool | None = None
-    """Whether the kernel moves connections that wait to another socket of the port."""
+    """Whether the kernel moves waiting connections to another socket of the port."""
 
     version: tuple[int, ...] = (2, 0, 31)
     options: frozenset[str] | None = None
-    """What the build's `--help` lists."""
+    """Options in the `--help` of the build."""
 
     plugins: frozenset[str] | None = None
-    """What is part of the build."""
+    """Plug-ins that are compiled into the build."""
 
     python: tuple[int, int] | None = None
-    """The uWSGI's own: of the build that is asked, or as the caller says."""
+    """Version of the Python in uWSGI."""
 
     section: str = ""
-    """Of an ini; empty for [uwsgi]."""
+    """Section of the ini to read; empty for [uwsgi]."""
 
     cwd: Path | None = None
-    """Folder that it is started in; None for the configuration's own."""
+    """Folder in which the server is started; None: that of the configuration."""
 
     environ: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables that it is started with."""
+    """Environment variables of the server."""
 
     overlay: Mapping[Path, str] = field(default_factory=dict)
-    """File -> what stands in it instead of what is on the disk."""
+    """File -> text to read instead of the content on disk."""
 
     confined: tuple[Path, ...] = ()
     """
-    Folders and files, by their real paths, beside which nothing is read, nor what is hidden in
-    them; none: whatever is named.
+    Real paths of the folders and files that may be read, without hidden ones; empty: all.
 
-    What a configuration names may be a secret, which its findings would then quote.
+    A file that a configuration names may contain secrets, which findings would quote.
     """
 
     @classmethod
     def of_caller(cls, **expected: Any) -> Known:
-        """Return what the caller's environment says, without what uWSGI would act on by itself."""
+        """Return what is known from the caller's environment, without variables of uWSGI itself."""
         acted_on = re.compile("UWSGI_|NOTIFY_SOCKET$")
         environ = {key: value for key, value in os.environ.items() if not acted_on.match(key)}
         return cls(environ=environ, **expected)
 
     def for_files(self, environ: Mapping[str, str] | None = None, *, trusted: bool) -> Known:
         """
-        Return the same for files that are *trusted*, or may be of others.
+        Return the knowledge for files that are *trusted*, or may be from strangers.
 
-        Of others the folder that the caller is in is read alone, and no variable is known but
-        those in *environ*, which the caller names.
+        For files from strangers, only files below the current folder are read, and only the
+        variables in *environ* are known.
         """
         given = environ or {}
         if trusted:
@@ -118,18 +117,18 @@ class Known:
         return replace(self, environ=given, confined=(Path(os.path.realpath(".")),))
 
     def beside(self, path: Path) -> Known:
-        """Return the same for a named file: it is read, and elsewhere all of its folder."""
+        """Return the knowledge for a file that the user names, which may then be read."""
         if not self.confined:
             return self
         folder = Path(os.path.realpath(path.parent))
         if folder.is_relative_to(os.path.realpath(".")):
-            more: tuple[Path, ...] = (folder / path.name,)  # but not what it leads to
+            more: tuple[Path, ...] = (folder / path.name,)  # but not the target of a link
         else:
             more = (folder, Path(os.path.realpath(path)).parent)
         return replace(self, confined=(*self.confined, *more))
 
     def reaches(self, path: Path) -> bool:
-        """Return whether a file may be read, wherever its name leads."""
+        """Return whether a file may be read, after links are resolved."""
         real = Path(os.path.realpath(path))
         inside = (real.relative_to(path) for path in self.confined if real.is_relative_to(path))
         return not self.confined or any(
@@ -141,7 +140,7 @@ class Known:
         return path.exists()
 
     def is_user(self, name: str) -> bool | None:
-        """Return whether this machine has a user of that name; None: not known, as in a browser."""
+        """Return whether this machine has a user of that name; None: unknown, as in a browser."""
         try:
             from pwd import getpwnam  # noqa: PLC0415 - Unix alone has it
         except ImportError:
@@ -151,7 +150,7 @@ class Known:
         return False
 
     def is_group(self, name: str) -> bool | None:
-        """Return whether this machine has a group of that name; None as of a user."""
+        """Return whether this machine has a group of that name; None: unknown."""
         try:
             from grp import getgrnam  # noqa: PLC0415 - Unix alone has it
         except ImportError:
@@ -177,11 +176,11 @@ class Known:
 
     def text(self, path: Path, most: int = LARGEST) -> str:
         """
-        Return a file's text, what is no UTF-8 as surrogates.
+        Return the text of a file; bytes that are not UTF-8 become surrogates.
 
         Raises:
-            UnreadableError: It is larger than *most* bytes, or than `check_size` lets pass; it is
-                no regular file, cannot be read, or may not be.
+            UnreadableError: The file is larger than *most* bytes or the limits of `check_size`, is
+                no regular file, cannot be read, or must not be read.
         """
         text = self.overlay.get(path)
         if text is None and not self.reaches(path):
@@ -190,7 +189,7 @@ class Known:
             )
         if text is None:
             raw = read_bytes(path, most)
-            if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # the mark stays: a rule is about it
+            if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # keep the mark: a rule reports it
                 text = "\ufeff" + raw.decode("utf-16", "replace")
             else:
                 text = raw.decode("utf-8", "surrogateescape")
@@ -210,7 +209,7 @@ class Known:
             raise ProfileError(path, str(error), error.line) from None
 
     def names(self, folder: Path) -> list[str]:
-        """Return the names in a folder, sorted; none where it cannot be read."""
+        """Return the sorted names in a folder; empty if it cannot be read."""
         try:
             return sorted(path.name for path in folder.iterdir())
         except OSError:
@@ -226,55 +225,55 @@ class Config:
 
     file: Path
     settings: tuple[Setting, ...]
-    """In the order in which the server gets them, repeats kept."""
+    """Settings in the order in which the server gets them, with repeats."""
 
     texts: Mapping[Path, str] = field(default_factory=dict)
-    """File -> what stands in it, for each file that was read."""
+    """File -> text, for each file that was read."""
 
     known: Known = field(default_factory=Known)
     table: OptionTable = NOTHING
     top: Spot = field(default_factory=lambda: Spot(Path(), 0, 0))
-    """Where the section begins, for what is said of an option that is missing."""
+    """Beginning of the section, the place of findings about missing options."""
 
     guesses: str = ""
-    """Why uWSGI may get something else than *settings*; empty where it does not."""
+    """Why uWSGI may get other settings than *settings*; empty if it does not."""
 
     unread: tuple[str, ...] = ()
-    """Names of what uWSGI reads besides, as it is written there."""
+    """Names of other sources that uWSGI reads, as they are written."""
 
     unread_includes: tuple[str, ...] = ()
-    """Files and addresses with options that it includes, and that could not be read."""
+    """Included files and addresses that could not be read."""
 
     forms: frozenset[Path] = frozenset()
-    """Files that are no inis: YAML, JSON, XML, and those of gunicorn's command. Never fixed."""
+    """Files that are not inis, and are never fixed: YAML, JSON, XML, commands of gunicorn."""
 
     variables: frozenset[str] = frozenset()
-    """Environment variables that it names."""
+    """Names of the environment variables in it."""
 
     relative: bool = False
-    """Whether what it names lies in the folder that it is started in."""
+    """Whether it has paths that are relative to the folder in which the server is started."""
 
     absent: tuple[tuple[Path, str, Setting | None], ...] = ()
-    """Files with the section that is looked for and not there, and the include that asks for it."""
+    """Files, the section that they lack, and the include that asks for it."""
 
     missing: tuple[tuple[Path, Setting], ...] = ()
-    """Files that are not there, each with the include that asks for it."""
+    """Files that do not exist, with the include that asks for them."""
 
     refused: tuple[tuple[Setting, str], ...] = ()
-    """Options of a command with which the server does not start, and why."""
+    """Options with which the server does not start, and the reasons."""
 
     circle: Setting | None = None
     """An include of a file that includes this one."""
 
     start: StartCommand | None = None
-    """The command that was read, in the file that has it; None of a file of the server's."""
+    """The start command that was read; None: a file of the server."""
 
     @cached_property
     def _by_name(self) -> dict[str, list[Setting]]:
-        found: dict[str, list[Setting]] = {}
+        by_name: dict[str, list[Setting]] = {}
         for setting in self.settings:
-            found.setdefault(self.table.canonical(setting.option), []).append(setting)
-        return found
+            by_name.setdefault(self.table.canonical(setting.option), []).append(setting)
+        return by_name
 
     @cached_property
     def _lines(self) -> dict[Path, list[str]]:
@@ -285,30 +284,30 @@ class Config:
 
     @cached_property
     def ini_lines(self) -> tuple[Line, ...]:
-        """The lines of all inis that were read, but for empty ones."""
+        """The lines of all inis, without empty ones."""
         return tuple(sections.lines(self.texts, self.forms))
 
     @cached_property
     def section_names(self) -> frozenset[str]:
-        """Names of the sections that are read: [uwsgi], or the one asked for."""
+        """Names of the sections that are read: [uwsgi], and that of `Known.section`."""
         if not self.settings or self.top.file not in self.texts or self.top.file in self.forms:
             return frozenset({"uwsgi"})
         return frozenset({"uwsgi", self.line(self.top).strip(" \t\r")[1:-1]})
 
     @cached_property
     def option_lines(self) -> tuple[Line, ...]:
-        """Those of them that have an option which may be read, each with its condition."""
+        """The lines with an option of these sections, with their conditions."""
         return tuple(sections.options(self.ini_lines, self.section_names, self.table))
 
     @cached_property
     def named(self) -> frozenset[str]:
-        """Words by which lines refer to other options: those in %( ), and behind if-opt."""
+        """Names by which lines refer to other options: in %( ), and behind if-opt."""
         inside = (
             re.findall(r"%\(([^)]*)|if-(?:not-)?opt\s*=\s*([\w-]+)", text)
             for text in self.texts.values()
         )
         return frozenset(
-            word for found in inside for pair in found for part in pair for word in part.split()
+            word for pairs in inside for pair in pairs for part in pair for word in part.split()
         )
 
     @cached_property
@@ -316,16 +315,18 @@ class Config:
         return {id(setting): number for number, setting in enumerate(self.settings)}
 
     def all(self, *names: str) -> list[Setting]:
-        """Return what sets one of the options, in any of their spellings, in order."""
+        """Return the settings of the options, in any of their spellings, in order."""
         wanted = {self.table.canonical(name) for name in names}
         lists = [self._by_name.get(name, []) for name in wanted]
         if len(lists) == 1:
             return lists[0]
         together = [setting for settings in lists for setting in settings]
-        return sorted(together, key=lambda each: self._positions[id(each)]) if together else []
+        return (
+            sorted(together, key=lambda setting: self._positions[id(setting)]) if together else []
+        )
 
     def first(self, *names: str) -> Setting | None:
-        """Return the first that sets one of the options; None if nothing does."""
+        """Return the first setting of the options; None: not set."""
         return next(iter(self.all(*names)), None)
 
     def last(self, *names: str) -> Setting | None:

@@ -1,4 +1,4 @@
-"""Where something stands in a file, and one option as it is written there."""
+"""`Spot`, a place in a file, and `Setting`, an option at such a place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, order=True)
 class Spot:
-    """A place in a file; line and column count from 1, and 0 where there is no file."""
+    """A place in a file. Line and column count from 1; both are 0 without a file."""
 
     file: Path
     line: int
@@ -17,29 +17,29 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One option as it is written, and as the server gets it."""
+    """An option and its value, as written and as the server gets it."""
 
     option: str
     value: str
-    """As the server gets it: variables and placeholders replaced, "" where nothing follows."""
+    """The value that the server gets: variables and placeholders replaced, "" without a value."""
 
     spot: Spot
-    """Where the option's name begins."""
+    """The place of the first character of the option."""
 
     raw: str
     """The value as written, without the blanks around it."""
 
     column: int = 0
-    """Where *raw* begins in the line of *spot*; 0 where that is not known."""
+    """Column of *raw* in the line of *spot*; 0: unknown."""
 
     loop: bool = False
-    """Whether it stands in a loop, which repeats its line."""
+    """Whether it is in a loop, which repeats its line."""
 
     @property
     def written(self) -> str:
-        """Option and value as in the file, for a message."""
+        """The option and its value as in the file, for a message."""
         return f"{self.option} = {self.raw}" if self.raw else self.option
 
     def at(self, offset: int = 0) -> Spot:
-        """Return the place of a character of *raw*, its first one's without *offset*."""
+        """Return the place of the character at *offset* in *raw*."""
         return Spot(self.spot.file, self.spot.line, self.column + offset)

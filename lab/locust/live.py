@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 from lab.analysis.conclude import conclude
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.points import summaries
-from lab.analysis.summary import Row, Rung, Summary
+from lab.analysis.summary import Row, StepComparison, Summary
 from lab.analysis.sweep import conclude_run
 from lab.bench.trials.conduct import Outcome, PreparedRun
 from lab.bench.trials.plan import named
@@ -273,7 +273,7 @@ def _of_blocks(number: int, plan: Plan) -> str:
     return str(number) if plan.minutes is not None else f"{number} of {plan.blocks}"
 
 
-def _step(summary: Summary, row: Row) -> Rung | None:
+def _step(summary: Summary, row: Row) -> StepComparison | None:
     """Return the comparisons of a row; None for the first profile and for reference lines."""
     return next((step for step in summary.steps if step.profile == row.profile.name), None)
 

@@ -32,9 +32,8 @@ class Estimate:
 
     value: float
     low: float
-    """Lower end of the interval."""
+    """Lower end of the interval; *high* is the upper one."""
     high: float
-    """Upper end of the interval."""
     n: int
     """Number of blocks."""
     level: float = 0.95

@@ -21,7 +21,7 @@ from lab.analysis.conclusion import Conclusion
 from lab.analysis.judging import Judgement
 from lab.analysis.limits import Limit
 from lab.analysis.stats import half_width
-from lab.analysis.summary import Part, Row, Rung, Tally
+from lab.analysis.summary import Part, Row, StepComparison, Tally
 from lab.analysis.sweep import RunConclusion
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Diagnosis
@@ -250,7 +250,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "parts": _parts,
         **dict.fromkeys(("profile", "total", "counts", "tallies", "never_kept", "generator")),
     },
-    Rung: dict.fromkeys(("other_than_before", "other_than_baseline")),
+    StepComparison: dict.fromkeys(("other_than_before", "other_than_baseline")),
     Tally: {
         "gate": "gate.name",
         "reason": "example.reason",

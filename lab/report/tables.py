@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.judging import Judgement, ThresholdOutcome
 from lab.analysis.limits import Limit
-from lab.analysis.summary import Part, Row, Rung, Summary
+from lab.analysis.summary import Part, Row, StepComparison, Summary
 from lab.model.comparison import Comparison, Verdict
 from lab.model.document import (
     NOTHING,
@@ -182,7 +182,7 @@ def _changes(conclusion: Conclusion) -> Table:
     return _ratio_table("Each step, against the profile above it", rows, names)
 
 
-def step_name(step: Rung, above: str) -> str:
+def step_name(step: StepComparison, above: str) -> str:
     """Name the profile; with the one that it is a step from, where that is not the one above."""
     if step.before is None:
         return f"{step.profile} (not a step)"

@@ -73,8 +73,8 @@ def test_classes_of_one_name_have_their_own_fields():
     )
     assert "options" in run["Profile"]["properties"]
     assert "options" not in summary["Profile"]["properties"]
-    assert "Trials" in summary["Profile"]["properties"]["valid"]["description"]
-    assert "before" in summary["Rung"]["properties"]
+    assert "trials" in summary["Profile"]["properties"]["valid"]["description"]
+    assert "before" in summary["StepComparison"]["properties"]
 
 
 def test_a_field_of_the_summary_has_the_words_of_what_it_is_written_from():

@@ -59,55 +59,55 @@ from lab.model.sizes import DEFAULT, SUSTAINED, Sizes
 from lab.model.workload import Workload
 
 SoFar = Callable[[Sequence[Trial]], Run]
-"""Returns the run that some trials make up."""
+"""Returns the run that consists of some trials."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What a user asked for."""
+    """What to measure, as the user asked for it."""
 
     profiles: Sequence[str] = ()
     """Names or paths; empty for the whole ladder."""
     load: Load = SUSTAINED
     rates: Mapping[str, float] = field(default_factory=dict)
-    """Open loops beside each other in every block: what each is called -> requests per second."""
+    """Open loops in every block: name -> requests per second."""
     sweep: Sweep | None = None
-    """Values of another quantity, beside each other in the same way; not with *rates*."""
+    """Values of another quantity in every block; not with *rates*."""
     sizes: Sizes = DEFAULT
     minutes: float | None = None
-    """Time that the blocks may take; None for as many as *sizes* says."""
+    """Time limit of the run; None: the number of blocks of *sizes*."""
     smallest: float = SMALLEST
-    """Share that the run has to be able to tell from noise."""
+    """Smallest difference that the run has to detect, as a share."""
     thresholds: tuple[str, ...] = ()
     """The limits of `--fail-if`."""
     stay: Collection[str] = ()
-    """Profiles that no look lets go, because a threshold is on them."""
+    """Profiles that stay until the end, because a threshold is on them."""
     over: Callable[[Sequence[Summary]], bool] | None = None
-    """Says at a look whether a run of minutes has told what it is for; None: all is decided."""
+    """Returns whether a run with a time limit may end; None: when all comparisons are decided."""
     trying: TriedOut = TriedOut.THEIRS
-    """Which profiles have to give the right reply before the first trial."""
+    """Which profiles must give the correct reply before the first trial."""
     schedule: Callable[[Plan, SoFar], Schedule] | None = None
-    """Says which arms each block holds; None for what the plan says."""
+    """Returns the schedule of arms and blocks; None: that of the plan."""
     earlier: Run | None = None
-    """The same plan as it was run before something killed it: it is gone on with."""
+    """An interrupted run of the same plan, which is continued; None: a new run."""
     seed: int | None = None
-    """None to draw one; it is recorded."""
+    """Seed of the shuffled order; None: a random one, which is recorded."""
     results: Path = Path("results")
     pin: bool = True
-    """Server and generator on cores of their own, or on those that are named."""
+    """Whether server and load generator are pinned to CPUs."""
     cores: environment.Cores | None = None
-    """The server's and the generator's, as named; None for half each."""
+    """CPUs of the server and of the load generator; None: half each."""
     generators: int | None = 1
-    """Processes of the engine that share the load; None for what is usual on this machine."""
+    """Number of load generator processes; None: the default of this machine."""
     confirm: bool = True
-    """Put the causes that the first blocks show to the test in the others."""
+    """Whether counter-runs in later blocks test the causes that the first blocks show."""
     command: Sequence[str] = field(default_factory=lambda: without_values(sys.argv))
     """The command that repeats the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run left."""
+    """The result of a run."""
 
     folder: Path
     conclusion: RunConclusion
@@ -119,25 +119,25 @@ Files = Callable[[RunConclusion], Iterable[tuple[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
-    """A plan that is ready to run, for a door to announce."""
+    """A plan that is ready to run."""
 
     plan: Plan
     skipped: dict[str, str]
-    """Profile that cannot run here -> why."""
+    """Profile that cannot run here -> reason."""
     seconds: float
     """Expected duration."""
     cores: environment.Cores | None
-    """The server's and the generator's; None to let both run anywhere."""
+    """CPUs of the server and of the load generator; None: not pinned."""
     generators: int = 1
-    """Processes of the engine, where that makes the load."""
+    """Number of load generator processes."""
     warnings: tuple[str, ...] = ()
-    """What is wrong with the user's own configurations, in a line each."""
+    """Warnings about the user's configurations, one line each."""
     remarks: tuple[str, ...] = ()
-    """What the user has to know of their own configurations, in a line each."""
+    """Remarks about the user's configurations, one line each."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Peer -> what its server says of its version."""
+    """Profile -> version that its server prints."""
     runtime: Mapping[str, Any] = field(default_factory=dict)
-    """Of the user's own environment and uWSGI: their versions, and those of its packages."""
+    """Versions of the user's Python, uWSGI and packages; empty without them."""
 
 
 def prepare(options: Measurement, workload: Workload) -> PreparedRun:

@@ -19,7 +19,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from lab.analysis.conclusion import Conclusion
-from lab.analysis.summary import Rung, Summary
+from lab.analysis.summary import StepComparison, Summary
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.metric import METRICS
 from lab.model.numbers import bounded, figure, levels, share
@@ -131,7 +131,7 @@ def _rows(summary: Summary, name: str) -> list[_Row]:
     return rows
 
 
-def _below(step: Rung, above: str) -> str:
+def _below(step: StepComparison, above: str) -> str:
     """Say what the row is against, where that is not the row above, and what else differs."""
     if step.before is None:
         return "not a step"

@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.metrics import merged_latency, quantiles
 from lab.analysis.observations import Observation
-from lab.analysis.summary import Rung, Summary
+from lab.analysis.summary import StepComparison, Summary
 from lab.model.diagnosis import Standing
 from lab.model.numbers import figure
 from lab.report.caveats import caveats
@@ -127,7 +127,7 @@ def _curve(observations: Sequence[Observation], profile: str) -> Curve:
     return Curve(profile, bool(good), merged_latency(windows))
 
 
-def _weight(summary: Summary, step: Rung) -> tuple[bool, float]:
+def _weight(summary: Summary, step: StepComparison) -> tuple[bool, float]:
     """Return how much a step is worth a line: told apart first, then by its size."""
     told = [
         abs(math.log(comparison.ratio.value))
