@@ -1,4 +1,4 @@
-"""A server of the user's that is a command in quotes: it runs as it is, where the lab asks."""
+"""The profile of a user's command in quotes: it runs unchanged, at the address of the trial."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ FILES = {
     "--statsd-host": STATSD,
     **dict.fromkeys(("--access-logfile", "--error-logfile", "--log-file"), LOG),
 }
-"""Words of theirs that name a file or a host of the server in production -> why not in a trial."""
+"""Command options that would touch production -> why they are refused."""
 
 VARIABLE = re.compile(r"\$[\w({]")
 
-LONGEST = 32
-"""Letters of a profile's name that figures and tables have room for."""
+MAX_NAME = 32
+"""Length of a name that fits into figures and tables, in characters."""
 
-PLACES = {"--bind", "-b", "--host", "--port", "--uds", "--listen", *FILES}
-"""These, and the words that name an address; each has a value."""
+REPLACED = {"--bind", "-b", "--host", "--port", "--uds", "--listen", *FILES}
+"""Options that are replaced: those of `FILES`, and those that set an address. Each has a value."""
 
 
 def is_command(name: str) -> bool:
-    """Return whether a profile's name is a whole command, and not the path of a file."""
+    """Return whether the name of a profile is a command, and not a file with blanks in its path."""
     return " " in name.strip() and not os.path.isfile(os.path.expanduser(name))  # noqa: PTH111, PTH113
 
 
 def alone(text: str) -> str:
-    """Return a command without the comments that stand above it."""
+    """Return a command without the comments above it."""
     return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
 
 
 def profile_of(text: str, folder: Path | None = None) -> Profile:
     """
-    Return the profile of a command, which listens where {host} and {port} say.
+    Return the profile of a command, with {host} and {port} for its address.
 
     Args:
         text: The command, as `lab.config.reading.named` returns it.
-        folder: The folder that it is started in; None for the current folder.
+        folder: The folder to start it in; None: the current folder.
 
     Raises:
-        ProfileError: It does not say where, and its program is not known here; or it has a variable
+        ProfileError: The command sets no address, and its program is unknown; or it has a variable
             that only a shell replaces.
     """
     here = folder or Path.cwd()
@@ -86,26 +86,28 @@ def profile_of(text: str, folder: Path | None = None) -> Profile:
     if server and server.takes_no_value:
         _check_served(text, words[at:], server.takes_no_value)
     apps = [word for word in words if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*(\(\))?", word)]
-    said = [word for word in words[at + 1 :] if word not in PLACES and not re.search("[:{]", word)]
-    name = _name(re.sub(r"[^\w.]+", "-", " ".join((program, *said))).strip("-"))
+    named = [
+        word for word in words[at + 1 :] if word not in REPLACED and not re.search("[:{]", word)
+    ]
+    name = _name(re.sub(r"[^\w.]+", "-", " ".join((program, *named))).strip("-"))
     options = tuple(("app", app) for app in apps[-1:])
-    made = started_by(name, here / name, tuple(words), options)
+    profile = started_by(name, here / name, tuple(words), options)
     version = (words[0], "--version") if at == 0 and server and server.listen else ()
     return replace(
-        made, summary=text, version=version, private_copy=PrivateCopy(here, tuple(altered))
+        profile, summary=text, version=version, private_copy=PrivateCopy(here, tuple(altered))
     )
 
 
 def _name(words: str) -> str:
-    """Return a name of the words of a command; a long one is cut, and stays its own."""
-    if len(words) <= LONGEST:
+    """Return the name of a command; a long name is cut, and made unique by a digest."""
+    if len(words) <= MAX_NAME:
         return words
-    own = digest_of((("command", words),))[:4]
-    return f"{words[: LONGEST - len(own) - 1].rstrip('-')}-{own}"
+    digest = digest_of((("command", words),))[:4]
+    return f"{words[: MAX_NAME - len(digest) - 1].rstrip('-')}-{digest}"
 
 
 def _check_served(text: str, words: Sequence[str], takes_no_value: Callable[[str], bool]) -> None:
-    """Refuse a command of which no word may be an application."""
+    """Refuse a command in which no word can be an application."""
     for before, word in itertools.pairwise(words):
         follows = before.startswith("-") and "=" not in before and not takes_no_value(before)
         if not word.startswith("-") and (not follows or re.search(r"[A-Za-z_][.:]", word)):
@@ -119,17 +121,17 @@ def _check_served(text: str, words: Sequence[str], takes_no_value: Callable[[str
 def _listening(
     words: list[str], at: int, listens: tuple[str, ...]
 ) -> tuple[list[str], list[Alteration]]:
-    """Return a command, whose program stands *at*, at an address of the lab's in place of its."""
-    places = {*PLACES, *(word for word in listens if word.startswith("-"))}
+    """Return a command with the address of the trial, and what was changed; its program is *at*."""
+    replaced = {*REPLACED, *(word for word in listens if word.startswith("-"))}
     kept, altered = words[: at + 1] + list(listens), []
     rest = iter(words[at + 1 :])
     for word in rest:
         option, equals, value = word.partition("=")
-        if option not in places:
+        if option not in replaced:
             kept.append(word)
             continue
         value = value if equals else next(rest, "")
-        if option in FILES and value == "-":  # it costs what it costs in production
+        if option in FILES and value == "-":  # its cost is that in production
             kept += [option, value]
         elif option in FILES:
             altered.append(Alteration(option, value, None, FILES[option]))

@@ -87,16 +87,16 @@ def test_an_application_that_nobody_knows_is_refused():
 def test_a_limit_is_on_new_over_old(limit, status):
     """A count has no noise, so that it is judged as it is."""
     found = Cost(100_000, 4), Cost(103_000, 4)
-    lines, code = counts.told(found, [counts.parse(limit)])
+    lines, code = counts.report(found, [counts.parse(limit)])
     assert code == status
     assert "instructions per request: 100,000 -> 103,000 (1.03x)" in lines
 
 
 def test_a_first_system_call_is_a_change():
     """Though nothing can be divided by none."""
-    _, code = counts.told((Cost(1, 0), Cost(1, 1)), [counts.parse("syscalls > 1")])
+    _, code = counts.report((Cost(1, 0), Cost(1, 1)), [counts.parse("syscalls > 1")])
     assert code == FAILED
-    _, code = counts.told((Cost(1, 0), Cost(1, 0)), [counts.parse("syscalls > 1")])
+    _, code = counts.report((Cost(1, 0), Cost(1, 0)), [counts.parse("syscalls > 1")])
     assert code == 0
 
 

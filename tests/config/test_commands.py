@@ -166,7 +166,7 @@ def test_a_long_command_has_a_name_that_figures_have_room_for():
     text = "granian --interface wsgi --respawn-failed-workers --workers {} shop:app"
     names = {profiles.read(text.format(number)).name for number in (2, 3)}
     assert len(names) == 2
-    assert {len(name) for name in names} == {command.LONGEST}
+    assert {len(name) for name in names} == {command.MAX_NAME}
 
 
 def test_the_hooks_that_run_are_named(conf):

@@ -1,4 +1,4 @@
-"""What `lab ab --count` says: instructions and system calls of a request, old and new."""
+"""`lab ab --count`: instructions and system calls of a request, old and new."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from lab.bench.trials.conduct import PreparedRun
 from lab.bench.trials.pair import NEW, OLD
 from lab.errors import UsageError
 
-__all__ = ["Cost", "counts", "parse", "require_tools", "told"]
+__all__ = ["Cost", "counts", "parse", "report", "require_tools"]
 
 NAMES = {"instructions": "instructions", "syscalls": "system calls"}
-"""Fields of a `Cost`, and what they are called."""
+"""Field of a `Cost` -> name for people."""
 
 UNSEEN = (
     "counted without a server, in one thread and with one request: not the server's own work, the "
@@ -29,7 +29,7 @@ def parse(text: str) -> Threshold | None:
     Parse a limit on new/old of a count, such as "instructions > 1.02"; None for another metric.
 
     Raises:
-        UsageError: It is one, and not whole.
+        UsageError: The limit of a count is incomplete.
     """
     name = re.match(r"\s*(\w*)", text)
     if name is None or name[1] not in NAMES:
@@ -41,41 +41,41 @@ def parse(text: str) -> Threshold | None:
 
 
 def counts(prepared: PreparedRun) -> tuple[Cost, Cost]:
-    """Return what the first request takes of the old version, and of the new one."""
+    """Return the costs of the first request in the old and in the new version."""
     costs = []
     for arm in prepared.plan.arms:
         request = arm.workload.asks[0]
-        sought = ServerRunner().target_of(arm.profile, arm.workload)
+        target = ServerRunner().target_of(arm.profile, arm.workload)
         status = request.expect.status
-        costs.append(cost(sought, request, status, arm.workload.runtime))
+        costs.append(cost(target, request, status, arm.workload.runtime))
     old, new = costs
     return old, new
 
 
-def told(found: tuple[Cost, Cost], limits: Sequence[Threshold]) -> tuple[tuple[str, ...], int]:
-    """Return what is said of counts and their limits, in lines, and the exit status."""
-    said = [*map(str, _figures(found)), UNSEEN[0].upper() + UNSEEN[1:]]
+def report(costs: tuple[Cost, Cost], limits: Sequence[Threshold]) -> tuple[tuple[str, ...], int]:
+    """Return lines about the costs and their limits, and the exit status."""
+    lines = [*_figures(costs), UNSEEN[0].upper() + UNSEEN[1:]]
     status = 0
     for limit in limits:
-        ratio = _ratio(found, limit.metric)
+        ratio = _ratio(costs, limit.metric)
         crossed = ratio is not None and limit.crossed(ratio)
         status = FAILED if crossed else status
-        seen = "neither makes any" if ratio is None else f"{ratio:.4g}x"
-        said.append(f"{'failed' if crossed else 'passed'}: --fail-if '{limit.text}': {seen}")
-    return tuple(said), status
+        text = "neither makes any" if ratio is None else f"{ratio:.4g}x"
+        lines.append(f"{'failed' if crossed else 'passed'}: --fail-if '{limit.text}': {text}")
+    return tuple(lines), status
 
 
-def _figures(found: tuple[Cost, Cost]) -> Iterator[str]:
+def _figures(costs: tuple[Cost, Cost]) -> Iterator[str]:
     for name, title in NAMES.items():
-        old, new = (getattr(each, name) for each in found)
-        ratio = _ratio(found, name)
+        old, new = (getattr(cost, name) for cost in costs)
+        ratio = _ratio(costs, name)
         times = "" if ratio is None else f" ({ratio:.4g}x)"
         yield f"{title} per request: {old:,.6g} -> {new:,.6g}{times}"
 
 
-def _ratio(found: tuple[Cost, Cost], name: str) -> float | None:
-    """Return new / old; None where old has none, and inf where new has some then."""
-    old, new = (getattr(each, name) for each in found)
+def _ratio(costs: tuple[Cost, Cost], name: str) -> float | None:
+    """Return new / old; None if both are 0, infinity if only the old one is."""
+    old, new = (getattr(cost, name) for cost in costs)
     if old:
         return float(new / old)
     return float("inf") if new else None

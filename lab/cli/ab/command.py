@@ -276,7 +276,7 @@ def _measured(
         if judgement.outcome is ThresholdOutcome.OPEN
     ]
     if costs is not None:
-        said, counted = counts.told(costs, limits.counted or ())
+        said, counted = counts.report(costs, limits.counted or ())
         # Where counts alone decide, it does not matter how noisy the machine is.
         status = 0 if status == UNJUDGED and limits.counted and not limits.thresholds else status
         told, status = [*told, *said], gravest(status, counted)
