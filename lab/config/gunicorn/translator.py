@@ -1,4 +1,4 @@
-"""gunicorn's settings in senses, and back."""
+"""The translation between gunicorn's settings and the meanings of the vocabulary."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from lab.config.vocabulary.translation import Note, OptionLine, Translation, Tra
 from lab.config.vocabulary.values import Expression, Variable
 
 COMMAND = Path(PROGRAM)
-"""The file of settings that stand in a command; see `lab.config.reading.read`."""
+"""The path of a command; see `lab.config.reading.read`."""
 
 COMPUTED = "the value is computed, and lab does not run it: write the value"
 
@@ -47,7 +47,7 @@ NO_TLS = (
 NO_PROTOCOL = "the protocol is unknown, so lab writes no address: write it as a string"
 
 DEFAULT = "127.0.0.1:8000"
-"""Where gunicorn listens without `bind`, if the environment has no variable PORT."""
+"""The default address, if the environment has no variable PORT."""
 
 ACCESS_FILE = (
     "the new server logs requests where it logs everything else, and not in this file: use "
@@ -61,7 +61,7 @@ BY_PORT = (
 
 
 def service_of(config: Config) -> Service:
-    """Return what a configuration asks for."""
+    """Return the service that a configuration describes."""
     every = {setting.option: _resolved(setting, config) for setting in config.settings}
     doubt = uncertain(config, every)
     last = {name: setting for name, setting in every.items() if name not in doubt.names}
@@ -73,24 +73,24 @@ def service_of(config: Config) -> Service:
     plain = [
         setting for setting in settings if setting not in computed and setting.option not in HELD
     ]
-    said, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
-    said = _modes(_lists(said, last))
-    said, more_lost = _without_access_file(said, last.get("accesslog"))
+    by_sense, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
+    by_sense = _modes(_lists(by_sense, last))
+    by_sense, more_lost = _without_access_file(by_sense, last.get("accesslog"))
     extra = [*doubt.notes, *_computed(computed, plain), *more_lost]
     unknown_names = {*doubt.names, *(setting.option for setting in computed)}
-    kind, open_kind = _kind(last.get("worker_class"))
+    kind, uncertain_class = _worker_class(last.get("worker_class"))
     kind = "" if "worker_class" in unknown_names else kind
-    said, more = _by_kind(said, kind)
+    by_sense, more = _by_kind(by_sense, kind)
     gone, unknown = sorted_out(PROGRAM, rest)
     application = _application(last.get("wsgi_app"))
-    said = _without_limit(with_defaults(PROGRAM, said, "gunicorn"), kind)
-    said = _without_doubt(said, unknown_names)
-    said, idle = without(said, _unread(kind))
+    by_sense = _without_limit(with_defaults(PROGRAM, by_sense, "gunicorn"), kind)
+    by_sense = _without_doubt(by_sense, unknown_names)
+    by_sense, idle = without(by_sense, _unread(kind))
     refused = _refused_addresses(last, unknown_names)
     if refused:
-        said = {
+        by_sense = {
             key: sense_setting
-            for key, sense_setting in said.items()
+            for key, sense_setting in by_sense.items()
             if not key.startswith("certificate")
         }
         extra.append((written(last["bind"]) if "bind" in last else "bind", refused))
@@ -98,18 +98,18 @@ def service_of(config: Config) -> Service:
         PROGRAM,
         application,
         () if refused or "bind" in unknown_names else tuple(_addresses(last, config.known.environ)),
-        said,
+        by_sense,
         gone,
         unknown,
         idle,
-        extra=(*extra, *open_kind, *more, *no_module(last.get("wsgi_app"), application)),
+        extra=(*extra, *uncertain_class, *more, *no_module(last.get("wsgi_app"), application)),
         unclear=keys_of(PROGRAM, unknown_names),
         interface=of_worker_class(kind),
     )
 
 
 def _computed(computed: Sequence[Setting], plain: Sequence[Setting]) -> Iterator[tuple[str, str]]:
-    """Yield what only running the file would tell: settings, and entries of lists."""
+    """Yield the settings and list entries with unknown values, and why they are unknown."""
     yield from ((written(setting), _why_computed(setting)) for setting in computed)
     for setting in plain:
         for text, value in _entries(setting):
@@ -129,16 +129,16 @@ def _why_computed(setting: Setting) -> str:
     return f"contains the variable{several} {variables}: give {given}, or write the value"
 
 
-def _without_doubt(said: dict[str, SenseSetting], names: set[str]) -> dict[str, SenseSetting]:
-    """Leave out the defaults of settings that are set, though to what is not known."""
+def _without_doubt(by_sense: dict[str, SenseSetting], names: set[str]) -> dict[str, SenseSetting]:
+    """Leave out the defaults of settings that are set to an unknown value."""
     keys = keys_of(PROGRAM, names)
     if "threads" in keys:
         keys |= {"time-limit"}
-    return {key: sense_setting for key, sense_setting in said.items() if key not in keys}
+    return {key: sense_setting for key, sense_setting in by_sense.items() if key not in keys}
 
 
 def _refused_addresses(last: Mapping[str, Setting], names: set[str]) -> str:
-    """Return why no address may be written, as TLS would be lost; empty where it may."""
+    """Return why no address may be written: TLS or the protocol would be lost; empty if it may."""
     if "protocol" in names:
         return NO_PROTOCOL
     files = [last.get(name) for name in ("certfile", "keyfile")]
@@ -149,8 +149,8 @@ def _refused_addresses(last: Mapping[str, Setting], names: set[str]) -> str:
     return ""
 
 
-def _kind(setting: Setting | None) -> tuple[str, list[tuple[str, str]]]:
-    """Return the class of workers, empty where it is computed; of a variable its default."""
+def _worker_class(setting: Setting | None) -> tuple[str, list[tuple[str, str]]]:
+    """Return the worker class, or the default of a variable; empty if it is computed."""
     if setting is None or setting.value:
         return (setting.value if setting else "sync"), []
     first = value.parts[0] if (value := _expression(setting)) else ""
@@ -161,51 +161,51 @@ def _kind(setting: Setting | None) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _without_access_file(
-    said: dict[str, SenseSetting], setting: Setting | None
+    by_sense: dict[str, SenseSetting], setting: Setting | None
 ) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
-    """Return the access log without its file, which is lost; - is the standard output, no file."""
-    log = said.get("access-log")
+    """Return the meanings without the file of the access log, which has no equivalent."""
+    log = by_sense.get("access-log")
     if log is None or setting is None or setting.value in {"", "-"}:
-        return said, []
-    return said | {log.sense.key: replace(log, implied=True)}, [(written(setting), ACCESS_FILE)]
+        return by_sense, []
+    return by_sense | {log.sense.key: replace(log, implied=True)}, [(written(setting), ACCESS_FILE)]
 
 
 def _unread(kind: str) -> tuple[str, ...]:
-    """Return the senses of settings that workers of ASGI do not read."""
+    """Return the meanings that ASGI workers ignore."""
     if of_worker_class(kind) == WSGI:
         return ()
     others = () if "asgi" in kind else ("header-line", "header-count", "header-bytes")
     return ("threads", "greenlets", "sendfile", *others)
 
 
-def _without_limit(said: dict[str, SenseSetting], kind: str) -> dict[str, SenseSetting]:
-    """Leave out the time limit where no request is ended by it: with any class but sync."""
-    threads = said["threads"].value.number
-    limit = said["time-limit"].value.number
+def _without_limit(by_sense: dict[str, SenseSetting], kind: str) -> dict[str, SenseSetting]:
+    """Leave out the time limit unless it ends requests: only sync workers do that."""
+    threads = by_sense["threads"].value.number
+    limit = by_sense["time-limit"].value.number
     if kind == "sync" and threads == 1 and limit != 0:
-        return said
-    return {key: sense_setting for key, sense_setting in said.items() if key != "time-limit"}
+        return by_sense
+    return {key: sense_setting for key, sense_setting in by_sense.items() if key != "time-limit"}
 
 
 def _by_kind(
-    said: dict[str, SenseSetting], kind: str
+    by_sense: dict[str, SenseSetting], kind: str
 ) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
-    """Return what holds with a worker class, and what is lost with it."""
-    found = dict(said)
+    """Return the meanings with a worker class, and what has no equivalent."""
+    result = dict(by_sense)
     if of_worker_class(kind) != WSGI:
-        return found, []
-    greenlets = found.pop("greenlets", None)
+        return result, []
+    greenlets = result.pop("greenlets", None)
     if "gevent" in kind:
         was = f"worker_class = {kind}"
         value = greenlets.values if greenlets else (Expression.of("1000"),)
-        found["greenlets"] = SenseSetting(senses()["greenlets"], value, True, was)
+        result["greenlets"] = SenseSetting(senses()["greenlets"], value, True, was)
     elif kind not in {"sync", "gthread"}:
-        return found, [(f"worker_class = {kind}", "only gunicorn has that worker class")]
-    return found, []
+        return result, [(f"worker_class = {kind}", "only gunicorn has that worker class")]
+    return result, []
 
 
 def _unknown(setting: Setting) -> bool:
-    """Return whether only running the file would tell its value."""
+    """Return whether the value of a setting is unknown without running the file."""
     if setting.value or not setting.raw:
         return False
     value, sense = _expression(setting), by_option(PROGRAM).get(setting.option)
@@ -220,7 +220,7 @@ def _unknown(setting: Setting) -> bool:
 
 
 def _resolved(setting: Setting, config: Config) -> Setting:
-    """Return a setting with its value, where the variables in it are known."""
+    """Return a setting with its variables replaced, if all of them are known."""
     value, environ = _expression(setting), config.known.environ
     if value is None or value.text is not None:
         return setting
@@ -234,25 +234,25 @@ def _resolved(setting: Setting, config: Config) -> Setting:
 
 
 def _expression(setting: Setting) -> Expression | None:
-    """Return a value that is written in Python, or in a command with variables of a shell's."""
+    """Parse a value in Python, or in a command with shell variables; None: neither."""
     if setting.value or setting.spot.file != COMMAND or values.of_list(setting.raw):
         return values.of_python(setting.raw)
     return values.of_shell(setting) if values.is_of_variables(setting.raw) else None
 
 
 def _listed(setting: Setting) -> list[str] | None:
-    """Return the texts of a list that is written out."""
+    """Return the entries of a literal list as texts; None if it is none."""
     try:
-        found = ast.literal_eval(setting.raw)
+        value = ast.literal_eval(setting.raw)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None
-    if isinstance(found, list | tuple):
-        return [str(each) for each in found]
+    if isinstance(value, list | tuple):
+        return [str(entry) for entry in value]
     return None
 
 
 def _entries(setting: Setting) -> list[tuple[str, Expression | None]]:
-    """Return the entries of an option that is a list, each as it is written and as a value."""
+    """Return the entries of a list option, each as written and as a value."""
     option = by_option(PROGRAM).get(setting.option)
     return values.of_list(setting.raw) if option and option.kind == "list" else []
 
@@ -265,41 +265,43 @@ def _is_on(setting: Setting) -> bool:
     return setting.value not in {"", "None", "False", "0"}
 
 
-def _modes(said: dict[str, SenseSetting]) -> dict[str, SenseSetting]:
-    """Return the same with the mode of the socket in the place of the mask, which it leaves out."""
-    masked = said.get("socket-mode")
+def _modes(by_sense: dict[str, SenseSetting]) -> dict[str, SenseSetting]:
+    """Return the meanings with the mode of the socket instead of the umask."""
+    masked = by_sense.get("socket-mode")
     if masked is None or (mask := values.mask_of(masked.value.text or "")) is None:
-        return said
+        return by_sense
     mode = Expression.of(f"{0o777 & ~mask:o}")
-    return said | {"socket-mode": replace(masked, values=(mode,))}
+    return by_sense | {"socket-mode": replace(masked, values=(mode,))}
 
 
 def _by_default(setting: Setting) -> bool:
-    """Return whether it says what holds without it; a log called - is standard error, no file."""
+    """Return whether a setting has its default; the log "-" is standard error."""
     return setting.raw == "None" or (setting.option == "errorlog" and setting.value == "-")
 
 
-def _lists(said: dict[str, SenseSetting], last: Mapping[str, Setting]) -> dict[str, SenseSetting]:
-    """Return the same with the values of lists one by one."""
-    found = dict(said)
-    for key, sense_setting in said.items():
+def _lists(
+    by_sense: dict[str, SenseSetting], last: Mapping[str, Setting]
+) -> dict[str, SenseSetting]:
+    """Return the meanings with the values of lists split."""
+    result = dict(by_sense)
+    for key, sense_setting in by_sense.items():
         if sense_setting.sense.kind == "list":
             name = next(n for n in sense_setting.sense.columns[PROGRAM].names if n in last)
             entries = [value for _, value in _entries(last[name]) if value]
             texts = last[name].value.split(",") if last[name].value else []
             entries = entries or [*map(Expression.of, texts)]
             if entries:
-                found[key] = replace(sense_setting, values=tuple(entries))
+                result[key] = replace(sense_setting, values=tuple(entries))
             else:  # all of it is computed
-                del found[key]
-    return found
+                del result[key]
+    return result
 
 
 def _application(setting: Setting | None) -> Application | None:
     if setting is None or not setting.value:
         return None
-    module, colon, called = setting.value.partition(":")
-    return application_of(module, called if colon else "application", written(setting))
+    module, colon, name = setting.value.partition(":")
+    return application_of(module, name if colon else "application", written(setting))
 
 
 def _addresses(last: Mapping[str, Setting], environ: Mapping[str, str]) -> Iterator[Address]:
@@ -319,15 +321,14 @@ def _addresses(last: Mapping[str, Setting], environ: Mapping[str, str]) -> Itera
         [Expression.of(text) for text in texts] if texts else [whole or Expression.of(bind.value)]
     )
     if len(expressions) == 1 and expressions[0].text and "," in expressions[0].text:
-        expressions = [Expression.of(each.strip()) for each in expressions[0].text.split(",")]
+        expressions = [Expression.of(text.strip()) for text in expressions[0].text.split(",")]
     for value in expressions:
         yield of_bind(value, protocol, written(bind), _files(last))
 
 
 def _files(last: Mapping[str, Setting]) -> tuple[str, str] | None:
-    """Return the files of certificate and key, which may be one; a name that is computed is ''."""
-    names = [_file(last.get(each)) for each in ("certfile", "keyfile")]
-    certificate, key = names
+    """Return the files of certificate and key, which may be one; "" for a computed name."""
+    certificate, key = (_file(last.get(name)) for name in ("certfile", "keyfile"))
     if certificate is None and key is None:
         return None
     return certificate or "", (certificate if key is None else key) or ""
@@ -339,18 +340,18 @@ def _file(setting: Setting | None) -> str | None:
     return _value(setting).text or ""
 
 
-def special(made: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
-    """Write what is more than a line in its file."""
+def special(translation: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
+    """Write a meaning that takes more than one line; return whether it does."""
     write = _SPECIAL.get(sense_setting.sense.key)
     if write is not None:
-        write(made, sense_setting)
+        write(translation, sense_setting)
     return write is not None
 
 
-def _time_limit(made: Translation, sense_setting: SenseSetting) -> None:
-    threads, service = made.service.number("threads"), made.service
+def _time_limit(translation: Translation, sense_setting: SenseSetting) -> None:
+    threads, service = translation.service.number("threads"), translation.service
     if threads == 1 and "greenlets" not in service.senses:
-        made.write(
+        translation.write(
             sense_setting,
             "timeout",
             sense_setting.value,
@@ -362,7 +363,7 @@ def _time_limit(made: Translation, sense_setting: SenseSetting) -> None:
             if any(address.protocol == "uwsgi" for address in service.addresses)
             else "proxy"
         )
-        made.drop(
+        translation.drop(
             sense_setting,
             "`timeout` ends requests with worker class sync only, and here a worker serves several "
             f"at once. Set {by}_read_timeout in nginx: clients get an answer, and the worker goes "
@@ -370,10 +371,10 @@ def _time_limit(made: Translation, sense_setting: SenseSetting) -> None:
         )
 
 
-def _umask(made: Translation, sense_setting: SenseSetting) -> None:
+def _umask(translation: Translation, sense_setting: SenseSetting) -> None:
     mode = sense_setting.value.text
     if mode is None:
-        made.drop(
+        translation.drop(
             sense_setting,
             "gunicorn has umask, which lists the permissions to remove: compute it "
             "from the variable",
@@ -382,48 +383,48 @@ def _umask(made: Translation, sense_setting: SenseSetting) -> None:
     mode = mode or "666"
     if re.fullmatch("[0-7]{3,4}", mode):
         value = Expression.of(f"0o{0o777 & ~int(mode, 8):03o}")
-        made.write(sense_setting, "umask", value, sense_setting.sense.columns[PROGRAM].says)
+        translation.write(sense_setting, "umask", value, sense_setting.sense.columns[PROGRAM].says)
     else:
-        made.drop(
+        translation.drop(
             sense_setting,
             "gunicorn has umask, which lists the permissions to remove: 0o117 for 660",
         )
 
 
-def _access_log(made: Translation, sense_setting: SenseSetting) -> None:
+def _access_log(translation: Translation, sense_setting: SenseSetting) -> None:
     if sense_setting.on:
-        file = made.service.senses.get("log-file")
-        made.write(sense_setting, "accesslog", file.value if file else Expression.of("-"))
+        file = translation.service.senses.get("log-file")
+        translation.write(sense_setting, "accesslog", file.value if file else Expression.of("-"))
     elif not sense_setting.implied:
-        made.same.append(Note(sense_setting.was, "not needed: this is the default"))
+        translation.same.append(Note(sense_setting.was, "not needed: this is the default"))
 
 
-def _header_bytes(made: Translation, sense_setting: SenseSetting) -> None:
+def _header_bytes(translation: Translation, sense_setting: SenseSetting) -> None:
     size = sense_setting.value.number
     if size is not None and size <= 8190:
-        made.changed.append(
+        translation.changed.append(
             Note(sense_setting.was, "left out: each header may have 8,190 bytes by default")
         )
     else:
         column = sense_setting.sense.columns[PROGRAM]
-        made.write(sense_setting, column.names[0], sense_setting.value, column.says)
+        translation.write(sense_setting, column.names[0], sense_setting.value, column.says)
 
 
-def _greenlets(made: Translation, sense_setting: SenseSetting) -> None:
+def _greenlets(translation: Translation, sense_setting: SenseSetting) -> None:
     kind = SenseSetting(sense_setting.sense, (), True, sense_setting.was)
-    made.write(
+    translation.write(
         kind, "worker_class", Expression.of("gevent"), "this needs the package gunicorn[gevent]"
     )
-    made.write(sense_setting, "worker_connections", sense_setting.value)
+    translation.write(sense_setting, "worker_connections", sense_setting.value)
 
 
-def _pythonpath(made: Translation, sense_setting: SenseSetting) -> None:
+def _pythonpath(translation: Translation, sense_setting: SenseSetting) -> None:
     joined = [part for value in sense_setting.values for part in (",", *value.parts)][1:]
-    made.write(sense_setting, "pythonpath", Expression(tuple(joined)))
+    translation.write(sense_setting, "pythonpath", Expression(tuple(joined)))
 
 
-def _environment(made: Translation, sense_setting: SenseSetting) -> None:
-    made.write_variables(sense_setting, "raw_env", "gunicorn does not start")
+def _environment(translation: Translation, sense_setting: SenseSetting) -> None:
+    translation.write_variables(sense_setting, "raw_env", "gunicorn does not start")
 
 
 _SPECIAL = {
@@ -435,39 +436,39 @@ _SPECIAL = {
     "socket-mode": _umask,
     "time-limit": _time_limit,
 }
-"""Key of a sense -> what writes it."""
+"""Key of a meaning -> function that writes it."""
 
 
-def added(made: Translation) -> None:
-    """Say where it listens, and what was without a limit that a default of its own would be."""
-    for address in made.service.addresses:
-        _listens(made, address)
-    _no_limit(made)
-    if made.service.interface == ASGI:
+def added(translation: Translation) -> None:
+    """Add the addresses, the missing time limit, and the worker class of ASGI."""
+    for address in translation.service.addresses:
+        _listens(translation, address)
+    _no_limit(translation)
+    if translation.service.interface == ASGI:
         line = OptionLine("worker_class", Expression.of("asgi"), "the application is ASGI")
-        made.lines.append(line)
+        translation.lines.append(line)
 
 
-def _listens(made: Translation, address: Address) -> None:
-    if address not in spoken(made.service.addresses):
-        made.lost.append(
+def _listens(translation: Translation, address: Address) -> None:
+    if address not in spoken(translation.service.addresses):
+        translation.lost.append(
             Note(address.was, "all addresses then speak uwsgi: start a second server for this one")
         )
     elif address.protocol == "http":
-        made.same.append(Note(address.was, f"bind = {bind_of(address)}"))
+        translation.same.append(Note(address.was, f"bind = {bind_of(address)}"))
     elif address.protocol != "uwsgi":
-        made.lost.append(
+        translation.lost.append(
             Note(address.was, f"gunicorn does not speak {address.protocol}: use HTTP, by bind")
         )
     elif address.local:
-        made.same.append(Note(address.was, f'bind = {bind_of(address)}, protocol = "uwsgi"'))
+        translation.same.append(Note(address.was, f'bind = {bind_of(address)}, protocol = "uwsgi"'))
     else:
         says = "gunicorn answers 500, unless uwsgi_allow_ips has nginx's address"
-        made.changed.append(Note(address.was, f'protocol = "uwsgi": {says}'))
+        translation.changed.append(Note(address.was, f'protocol = "uwsgi": {says}'))
 
 
-def _no_limit(made: Translation) -> None:
-    service = made.service
+def _no_limit(translation: Translation) -> None:
+    service = translation.service
     if (
         "time-limit" in service.senses
         or "greenlets" in service.senses
@@ -478,10 +479,10 @@ def _no_limit(made: Translation) -> None:
         "the default, 30 s, would kill the worker of a longer request: set a limit that your "
         "requests keep"
     )
-    made.lines.append(
+    translation.lines.append(
         OptionLine("timeout", Expression.of("0"), "no request was ended", says, number=True)
     )
-    made.changed.append(Note("no request was ended", f"timeout 0: {says}"))
+    translation.changed.append(Note("no request was ended", f"timeout 0: {says}"))
 
 
 TRANSLATOR = Translator(PROGRAM, service_of, files, added, special, WORDS)
