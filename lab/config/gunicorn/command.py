@@ -1,4 +1,4 @@
-"""gunicorn's command: what it sets, with the file that it names."""
+"""Read a gunicorn command, with the configuration file that it names."""
 
 from __future__ import annotations
 
@@ -17,53 +17,53 @@ from lab.errors import ProfileError
 REPEATED = frozenset(
     {"bind", "reload_extra_files", "raw_env", "raw_paste_global_conf", "dirty_apps"}
 )
-"""Settings of which each word of a command counts, and not the last alone."""
+"""Settings that a command can set several times; all values count."""
 
 
 @cache
 def short() -> frozenset[str]:
-    """Return its options of one letter."""
+    """Return the options of one letter."""
     return frozenset(word for word in words() if len(word) == 2)
 
 
 @cache
 def words() -> Mapping[str, str]:
-    """Return option of its command, with its dashes -> setting."""
+    """Return command-line option, with its dashes -> setting."""
     settings: dict[str, list[str]] = carried()["settings"]
-    return {word: name for name, spelt in settings.items() for word in spelt}
+    return {option: name for name, options in settings.items() for option in options}
 
 
 @cache
 def whole(word: str) -> str:
     """
-    Return the option that a word of its command abbreviates, as argparse takes it; else the word.
+    Return the option that a word abbreviates, as argparse does; or the word itself.
 
     >>> whole("--timeou"), whole("--worker")
     ('--timeout', '--worker')
     """
-    meant = [option for option in words() if option.startswith(word) and word[:2] == "--"]
-    return meant[0] if len(meant) == 1 and word not in words() else word
+    options = [option for option in words() if option.startswith(word) and word[:2] == "--"]
+    return options[0] if len(options) == 1 and word not in words() else word
 
 
 def setting_of(word: str) -> str:
-    """Return the setting that a word of its command stands for; the word where there is none."""
+    """Return the setting of a command-line option; the word itself if it is none."""
     word = whole(word)
     return words().get(word) or spellings().get(word.lstrip("-").replace("-", "_"), word)
 
 
 def is_command(config: Config) -> bool:
-    """Return whether a configuration is a command, or what one has become, and no module."""
+    """Return whether a configuration is a command, and not a Python file."""
     return config.file.name == PROGRAM or not config.texts
 
 
 def is_flag(option: str) -> bool:
-    """Return whether an option of its command takes no value."""
+    """Return whether a setting has a command-line option without a value."""
     return any(map(takes_no_value, carried()["settings"].get(option, ())))
 
 
 def spelt(option: str, value: str) -> Sequence[str]:
     """
-    Return the words that set a setting; none of a flag that is off.
+    Return the words that set a setting; empty for a flag that is off.
 
     >>> spelt("workers", "4"), spelt("preload_app", "true"), spelt("preload_app", "false")
     (('--workers', '4'), ('--preload',), ())
@@ -79,33 +79,33 @@ def spelt(option: str, value: str) -> Sequence[str]:
 
 
 def given(config: Config) -> list[Argument | Setting]:
-    """Return the options of a command, and its other words."""
+    """Return the options of a command, and its other words as settings."""
     return _given(_command(config.texts[config.file], config.file))
 
 
 def read_command(path: Path, known: Known) -> Config:
     """
-    Return the settings of a command, with those of the file that it names before them.
+    Read the settings of a command, and before them those of its configuration file.
 
     Raises:
-        ProfileError: It is none of gunicorn's, or names a file that cannot be read.
+        ProfileError: It is no gunicorn command, or its file cannot be read.
     """
     text = known.required(path)
     command = _command(text, path)
     given = _given(command)
-    found = list(_joined([*_settings(given)]))
-    file = [
-        _named(setting.value, known).settings for setting in found if setting.option == "config"
-    ]
-    if not file and known.cwd and known.is_file(known.cwd / BY_ITSELF):
-        file = [read(known.cwd / BY_ITSELF, known).settings]
-    own = [setting for setting in found if setting.option != "config"]
-    names = {setting.option for setting in own}  # which win, also over a list
+    all_settings = list(_joined([*_settings(given)]))
+    paths = [setting.value for setting in all_settings if setting.option == "config"]
+    files = [_named(path, known).settings for path in paths]
+    if not files and known.cwd and known.is_file(known.cwd / DEFAULT_FILE):
+        files = [read(known.cwd / DEFAULT_FILE, known).settings]
+    of_command = [setting for setting in all_settings if setting.option != "config"]
+    overridden = {setting.option for setting in of_command}
+    of_file = files[-1] if files else ()
     settings = (
-        *(setting for setting in (file[-1] if file else ()) if setting.option not in names),
-        *own,
+        *(setting for setting in of_file if setting.option not in overridden),
+        *of_command,
     )
-    files = frozenset({path, *(setting.spot.file for setting in settings)})
+    read_files = frozenset({path, *(setting.spot.file for setting in settings)})
     return Config(
         PROGRAM,
         path,
@@ -113,17 +113,17 @@ def read_command(path: Path, known: Known) -> Config:
         {path: text},
         known,
         top=command.program.spot,
-        forms=files,
+        forms=read_files,
         refused=tuple(_refused(given)),
     )
 
 
-BY_ITSELF = "gunicorn.conf.py"
-"""What it reads in the folder that it is started in, where its command names no other file."""
+DEFAULT_FILE = "gunicorn.conf.py"
+"""The file that gunicorn reads in its working folder, unless the command names another."""
 
 
 def _named(value: str, known: Known) -> Config:
-    """Return the file that --config names; raise ProfileError where it is not there."""
+    """Read the file of --config; raise ProfileError if it does not exist."""
     if value.startswith("python:"):
         raise ProfileError(value, "is a module, and lab imports nothing: give the file")
     path = (known.cwd or Path()) / value.removeprefix("file:")
@@ -133,7 +133,7 @@ def _named(value: str, known: Known) -> Config:
 
 
 def _refused(given: Sequence[Argument | Setting]) -> Iterator[tuple[Setting, str]]:
-    """Yield the options with which it does not start, and why."""
+    """Yield the options with which gunicorn does not start, and the reasons."""
     for argument in given:
         if not isinstance(argument, Setting) and (problem := _problem(argument)):
             spot = argument.word.spot
@@ -160,7 +160,7 @@ def _settings(given: Sequence[Argument | Setting]) -> Iterator[Setting]:
         option = whole(word.name)
         name = words()[option]
         value = "True" if takes_no_value(option) else word.value
-        if word.reads_variables:  # of a shell's variable only running it would tell
+        if word.reads_variables:  # the value of a shell variable is unknown
             raw = word.unquoted or f"[shell({value!r})]"
             yield Setting(name, "", word.word.spot, raw)
             continue
@@ -169,17 +169,17 @@ def _settings(given: Sequence[Argument | Setting]) -> Iterator[Setting]:
 
 
 def _joined(settings: Sequence[Setting]) -> Iterator[Setting]:
-    """Yield settings; one that is said several times, and of which each counts, is a list once."""
+    """Yield the settings; repeated ones of `REPEATED` are joined to one list."""
     for setting in settings:
-        own = [other for other in settings if other.option == setting.option]
-        if setting.option not in REPEATED or len(own) == 1:
+        repeats = [other for other in settings if other.option == setting.option]
+        if setting.option not in REPEATED or len(repeats) == 1:
             yield setting
-        elif setting is own[-1]:
-            texts = [other.value for other in own]
+        elif setting is repeats[-1]:
+            texts = [other.value for other in repeats]
             if all(texts):
                 yield replace(setting, value=str(texts), raw=repr(texts))
-            else:  # of a variable only running it would tell
-                entries = (repr(o.value) if o.value else f"shell({o.raw!r})" for o in own)
+            else:  # the value of a shell variable is unknown
+                entries = (repr(o.value) if o.value else f"shell({o.raw!r})" for o in repeats)
                 yield replace(setting, value="", raw=f"[{', '.join(entries)}]")
 
 
