@@ -1,10 +1,10 @@
 """
 Find the profiles, and read one.
 
-A profile is a file that its server runs without the lab: an ini under profiles/ or of a user's
-own, or a TOML that names the commands of any other server, under profiles/peers/. A TOML beside an
-ini of the same name runs that ini together with what it needs in front of it. Of a user's own, also
-a gunicorn.conf.py and a command (`lab.config.command`); those are served from a private copy.
+A profile of this project is an ini under profiles/, or a TOML with the commands of another server
+under profiles/peers/. A TOML beside an ini of the same name starts the ini and a proxy in front of
+it. A user's configuration, which is served from a private copy, is an ini, a gunicorn.conf.py, or a
+command (`lab.config.command`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ KINDS = frozenset({".ini", ".py", ".toml"})
 
 
 def find() -> tuple[str, ...]:
-    """Return the names of all profiles: our own in alphabetical order, then the peers."""
-    return tuple(path.stem for path in (*_own(), *sorted(project.peers().glob("*.toml"))))
+    """Return the names of all profiles of this project: inis in alphabetical order, then peers."""
+    return tuple(path.stem for path in (*_our_files(), *sorted(project.peers().glob("*.toml"))))
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -55,23 +55,23 @@ def with_reading(
     name: str, runtime: Runtime = OURS, *, ours: bool = False
 ) -> tuple[Profile, Reading | None]:
     """
-    Read and resolve a profile, and return it with the reading of its file; None of a command.
+    Read and resolve a profile; return it with the reading of its file, or None for a command.
 
     Args:
-        name: Of a profile of this project, or the path of an ini, with a section or without, of a
-            TOML or of a gunicorn.conf.py (with a slash or suffix), or a command.
-        runtime: What its server is started with.
-        ours: As in `described`.
+        name: The name of a profile of this project; the path of an ini, with or without a section,
+            of a TOML or of a gunicorn.conf.py (with a slash or suffix); or a command.
+        runtime: The runtime of its server.
+        ours: See `described`.
 
     Raises:
-        ProfileError: There is none, its header is incomplete, or it cannot be read or served.
+        ProfileError: It does not exist, its header is incomplete, or it cannot be read or served.
     """
     profile = described(name, ours=ours)
     here = (runtime if profile.private_copy else runtime.for_ours()).started_in(profile.cwd)
     if profile.commands:
         folder = runtime.chdir if profile.private_copy else None
-        theirs = _is_users_own(profile.path) and profile.path.is_file()
-        reading = read_settings(profile.path, here) if theirs else None
+        is_users_file = _is_users_own(profile.path) and profile.path.is_file()
+        reading = read_settings(profile.path, here) if is_users_file else None
         return (servers.of(profile).with_chdir(profile, folder) if folder else profile), reading
     reading = read_ini(profile.path, here, profile.section)
     options, altered_by_user = options_of(reading, here)
@@ -99,25 +99,26 @@ def with_reading(
 
 def described(name: str, *, ours: bool = False) -> Profile:
     """
-    Return what a profile's file says of itself, without the options of an ini.
+    Return a profile without the options of its ini, which are not resolved.
 
     Args:
-        name: As in `read`.
-        ours: Whether an ini that lies elsewhere is to be treated as one of this project's, which
-            obeys BIND and PORT: it runs as it is. Of a user's own a private copy runs.
+        name: See `with_reading`.
+        ours: Whether to treat an ini elsewhere as one of this project, which obeys BIND and PORT
+            and runs unchanged, and not as the user's, of which a private copy runs.
 
     Raises:
-        ProfileError: There is none, or its header is incomplete.
+        ProfileError: It does not exist, or its header is incomplete.
     """
     source = _located(name)
     if source.command:
         folder = source.start.folder.absolute() if source.start else None
-        made = command.profile_of(source.command, folder)
-        return replace(made, name=f"{made.name}-own") if made.name in find() else made
+        profile = command.profile_of(source.command, folder)
+        is_taken = profile.name in find()
+        return replace(profile, name=f"{profile.name}-own") if is_taken else profile
     path, section = source.path, source.section
     server = servers.of_file(path)
-    if server and (theirs := server.profile_of_file(path)):
-        return theirs
+    if server and (from_file := server.profile_of_file(path)):
+        return from_file
     header = read_header(path)
     _ancestors(path, header)
     if path.suffix == ".toml":
@@ -143,10 +144,10 @@ def described(name: str, *, ours: bool = False) -> Profile:
 
 def read_header(path: Path) -> ProfileHeader:
     """
-    Read what a profile's file says about itself, without asking its server.
+    Read the header of a profile's file.
 
     Raises:
-        ProfileError: It cannot be read, or one of this project's has no summary.
+        ProfileError: The file cannot be read, or a profile of this project has no summary.
     """
     try:
         text = read_bytes(path).decode().replace("\r\n", "\n")
@@ -169,22 +170,22 @@ def read_header(path: Path) -> ProfileHeader:
 
 def ladder(name: str = "tuned") -> tuple[str, ...]:
     """
-    Return the names from the first profile up to *name*, each against the one before it.
+    Return the names of a ladder up to *name*; each has the one before it as `against`.
 
     Raises:
-        ProfileError: One of them is missing, or the chain is a circle.
+        ProfileError: A profile does not exist, or the chain is a circle.
     """
     path = _located(name).path
     return (*reversed(_ancestors(path, read_header(path))), path.stem)
 
 
 def usual() -> tuple[str, ...]:
-    """Return what is compared where nothing else is asked for: the ladder and reference lines."""
-    return (*ladder(), *(path.stem for path in _own() if read_header(path).reply is not None))
+    """Return the names that are compared by default: the ladder, and the reference lines."""
+    return (*ladder(), *(path.stem for path in _our_files() if read_header(path).reply is not None))
 
 
-def _own() -> list[Path]:
-    """Return the files of our own profiles; of an ini and a TOML with one name, the TOML."""
+def _our_files() -> list[Path]:
+    """Return the files of our profiles without peers; a TOML instead of an ini of its name."""
     folder, suffixes = project.profiles(), ("ini", "toml")
     files = {path.stem: path for suffix in suffixes for path in folder.glob(f"*.{suffix}")}
     return [files[name] for name in sorted(files)]
@@ -196,7 +197,7 @@ def is_ours(path: Path) -> bool:
 
 
 def is_users_own(name: str) -> bool:
-    """Return whether a profile's name is that of a configuration of the user's, if it is one."""
+    """Return whether *name* is a user's configuration, and not one of our profiles."""
     source = _located(name)
     return bool(source.command) or _is_users_own(source.path)
 
@@ -206,7 +207,7 @@ def _is_users_own(path: Path) -> bool:
 
 
 def _located(name: str) -> Source:
-    """Return where a profile stands: one of this project by its name, else what the user names."""
+    """Return the source of a profile: one of this project by its name, or a user's file."""
     ours, peers = project.profiles(), project.peers()
     is_path = "/" in name or re.search(r"\.(toml|py|ini(:.*)?)$", name) is not None
     for path in (ours / f"{name}.toml", ours / f"{name}.ini", peers / f"{name}.toml"):
@@ -227,12 +228,12 @@ def _located(name: str) -> Source:
     if source.path.suffix not in KINDS or (source.section and source.path.suffix != ".ini"):
         wanted = "an .ini of uWSGI, a gunicorn.conf.py, or a .toml of another server"
         raise ProfileError(name, f"a profile is {wanted}")
-    # Not what a link leads to: uWSGI's %d and %n are those of the link, too.
+    # Keep links: in uWSGI, %d and %n are those of the link.
     return replace(source, path=Path(os.path.abspath(source.path)))  # noqa: PTH100 - see above
 
 
 def _ancestors(path: Path, header: ProfileHeader) -> tuple[str, ...]:
-    """Return the names that *path*, with its *header*, is against, nearest first."""
+    """Return the names of the profiles before *path* in its ladder, the nearest first."""
     names = [path.stem]
     while header.against is not None:
         if header.against in names:

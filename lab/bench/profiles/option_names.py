@@ -1,4 +1,4 @@
-"""Options of a user's configurations that --keep and --drop name: they must be there."""
+"""Check the options that --keep and --drop name."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from lab.model.runtime import Runtime
 
 def check_keep_and_drop(user_profiles: Sequence[Profile], runtime: Runtime) -> None:
     """
-    Refuse options to keep or to drop that none of the user's configurations has.
+    Refuse options of --keep and --drop that no user's configuration has.
 
     Raises:
-        UsageError: With the option of that meaning, or of a like name, that they have.
+        UsageError: There is such an option; the message suggests a similar one.
     """
     inis = [profile for profile in user_profiles if not profile.commands]
     if runtime.drop and user_profiles and not inis:
@@ -29,9 +29,9 @@ def check_keep_and_drop(user_profiles: Sequence[Profile], runtime: Runtime) -> N
 
 
 def _like(option: str, has: Sequence[str]) -> str:
-    """Return the option of *has* that means the same, or has such a name; empty without one."""
+    """Return an option of *has* with the same meaning or a similar name; empty without one."""
     canonical = uwsgi_options().canonical
-    same = [each for each in has if canonical(each) == canonical(option)]
+    same = [name for name in has if canonical(name) == canonical(option)]
     return next(iter(same or difflib.get_close_matches(option, has, n=1)), "")
 
 
