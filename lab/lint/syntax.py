@@ -52,7 +52,7 @@ def _written(config: Config, setting: Setting) -> str:
     words = [word.raw for word in words_of(line[setting.spot.column - 1 :], config.file)]
     if setting.raw.startswith("['") or not words:  # what several words make
         return _in_command(server, setting.option, setting.raw)
-    spelling = server.command_words(setting.option, server.plain(setting.raw))
+    spelling = server.command_words(setting.option, server.value_of(setting.raw))
     has_value = re.fullmatch(r"--[^=]+|-\w", words[0]) and spelling[1:]
     return " ".join(words[: 2 if has_value else 1])
 
@@ -69,6 +69,6 @@ def _replacement(server: Server, match: re.Match[str]) -> str:
 
 def _in_command(server: Server, option: str, written: str) -> str:
     """Return the words that set an option to what a file would have; that where no word does."""
-    words = server.command_words(option, server.plain(written))
+    words = server.command_words(option, server.value_of(written))
     quoted = (word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in words)
     return " ".join(quoted) or f"{option} = {written}"
