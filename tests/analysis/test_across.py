@@ -5,7 +5,6 @@ import random
 from dataclasses import replace
 
 import pytest
-from scipy import stats as oracle
 
 from lab.analysis.across import across, change, combined_floor, welch
 from lab.analysis.stats import paired
@@ -18,6 +17,8 @@ from tests.kit import builders as make
 @pytest.mark.parametrize("sizes", [(10, 10), (5, 12), (2, 30)])
 def test_the_interval_agrees_with_scipys_welch_test(sizes):
     """From the two intervals alone, to rounding."""
+    from scipy import stats as oracle
+
     chance = random.Random(sizes[0])
     a, b = ([chance.gauss(0.1, 0.02 * n) for _ in range(n)] for n in sizes)
     estimate, _ = welch(paired(a), paired(b))
