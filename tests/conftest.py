@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import sys
 from collections.abc import Generator, Iterator
@@ -18,6 +19,8 @@ if sys.version_info >= (3, 15):
 ROOM, DOOR = Path(__file__), Path(__file__).with_name("__init__.py")
 """Files that are there, to be locked: nothing is written, and nothing has to be removed."""
 
+gc.disable()  # until all tests are collected: what is made before then stays
+
 MOST = 8
 """Workers at the most: each takes 450 MB, a `lab` included, and five seconds of CPU to collect."""
 
@@ -31,6 +34,12 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that run alone: one after the other, they make the others wait once."""
     items.sort(key=lambda item: not _is_alone(item))
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage look only at what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 def _is_alone(item: pytest.Item | None) -> bool:
