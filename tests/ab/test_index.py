@@ -11,6 +11,7 @@ import pytest
 
 from lab.bench.machine import packages
 from lab.errors import LabError
+from tests.kit.environments import put_uv
 
 WHEEL = "company-1.0-py3-none-any.whl"
 
@@ -69,8 +70,9 @@ def test_the_index_of_pips_own_file_is_asked(index):
     assert not [each for each in kept if b"shop:secret" in each.read_bytes()]
 
 
-def test_a_package_that_it_has_not_is_named_without_the_password(index):
+def test_a_package_that_it_has_not_is_named_without_the_password(index, monkeypatch):
     """In what pip says."""
+    put_uv(index, monkeypatch)
     with pytest.raises(LabError, match=r"company==2\.0") as error:
         install(index, "company==2.0\n")
     assert "secret" not in str(error.value)

@@ -10,6 +10,7 @@ import pytest
 from lab.bench.machine import packages
 from lab.errors import LabError, ResultsError, UsageError
 from lab.model.runtime import Runtime
+from tests.kit.environments import put_uv
 
 
 @pytest.fixture
@@ -177,6 +178,7 @@ def test_what_a_killed_lab_has_left_is_removed(made):
 
 def test_an_installation_that_fails_says_why_and_leaves_nothing(tmp_path, monkeypatch):
     """As on a full disk."""
+    put_uv(tmp_path, monkeypatch)
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
     command = "echo '[Errno 28] No space left on device'; exit 3"
     with pytest.raises(LabError, match="No space left on device"):
