@@ -13,6 +13,7 @@ from tests.corpus.client import ask
 from tests.corpus.interpreted import KILLER, sweep
 from tests.corpus.page import PAGE
 from tests.corpus.stand import Stand, instead
+from tests.kit.descriptions import descriptions
 from tests.kit.lab_process import until
 from tests.kit.running import read_installed, running
 
@@ -25,7 +26,7 @@ TELLING = bytes((0x00, 0x09, 0x20, 0x80, 0xC3, 0xE2, 0xFF))
 
 def by_uwsgi():
     """Return the profiles that run an application under uWSGI, but for the article's."""
-    read = [profiles.described(name) for name in profiles.find()]
+    read = descriptions().values()
     ours = [each for each in read if any(command[0] == "uwsgi" for command in each.commands)]
     return [
         each.name

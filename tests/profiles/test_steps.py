@@ -9,6 +9,7 @@ from lab.bench import profiles
 from lab.bench.machine import project
 from lab.config.difference import Difference, difference
 from tests.kit.cases import cases
+from tests.kit.descriptions import descriptions
 from tests.kit.lab_process import ROOT
 from tests.kit.uwsgi_options import confirmed
 
@@ -34,7 +35,7 @@ LOOP = (("greenlet", "true"), ("import", "{root}/profiles/event_loop.py"))
 LASTING = ("max-worker-lifetime", "30", "0")
 COMPILED = Difference(added=(("pythonpath", "{root}/.framework"),))
 PEER = Difference(changed=(("server", "uwsgi", "command"),))
-INIS = [each for each in profiles.find() if not profiles.described(each).commands]
+INIS = [name for name, profile in descriptions().items() if not profile.commands]
 
 STEPS = {
     "processes-threads": Difference(

@@ -8,7 +8,7 @@ from functools import partial
 import psutil
 import pytest
 
-from lab.bench import profiles, workloads
+from lab.bench import workloads
 from lab.bench.machine import project
 from lab.bench.profiles.backing import needed
 from lab.bench.servers.backing import running
@@ -17,13 +17,14 @@ from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.available import look, unserved
 from lab.bench.trials.plan import arm_of
 from lab.model.plan import Load
+from tests.kit.descriptions import descriptions
 from tests.kit.environments import empty_home
 from tests.kit.lab_process import alive, descendants, until
 from tests.kit.running import answer, read_installed
 
 pytestmark = pytest.mark.peers
 
-PEERS = [profiles.described(path.stem) for path in sorted(project.peers().glob("*.toml"))]
+PEERS = [descriptions()[path.stem] for path in sorted(project.peers().glob("*.toml"))]
 ASKED = [workloads.read(name).workload for name in workloads.find()]
 PAIRS = {
     f"{profile.name}-{asked.name}": (profile.name, asked)
