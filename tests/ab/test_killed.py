@@ -9,6 +9,7 @@ import pytest
 
 from tests.ab.test_ab import APP, INI, SMALL, ab, git
 from tests.ab.test_checkout import content
+from tests.kit.environments import put_uv
 from tests.kit.lab_process import alive, descendants, started, trials, until
 
 SLOW = pytest.mark.slow
@@ -31,6 +32,7 @@ def shop(tmp_path, monkeypatch):
         git(work, "tag", name)
     for name in ("temporary", "cache", "out"):
         (tmp_path / name).mkdir()
+    put_uv(tmp_path, monkeypatch)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
     return SimpleNamespace(folder=tmp_path, work=work, mark=mark)
