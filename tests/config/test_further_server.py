@@ -96,7 +96,7 @@ def test_a_configuration_is_translated_to_it(lab):
     out = lab("migrate", "uwsgi.ini", "--to", "moonserve")
     assert "moonserve --moons 3" in out
     assert "the moon has no clock" in out
-    assert "the body of a reply to HEAD: is sent, if the application gives one" in out
+    assert "uWSGI: is sent, if the application gives one; moonserve: is sent by moonlight" in out
 
 
 def test_its_command_is_translated_and_linted(lab):

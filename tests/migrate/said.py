@@ -8,6 +8,10 @@ DOES = {each.key: each.does for each in hidden()}
 """Key of a difference that no option shows -> program -> what it does."""
 
 
+CASES = {each.key: each.cases for each in hidden()}
+"""Key of a difference that no option shows -> program -> facts -> what it then does."""
+
+
 def says(key, program):
     """Return all that is said of a sense on a server."""
     column = senses()[key].columns[program]

@@ -124,3 +124,42 @@ def test_a_condition_says_what_was_assumed(moved):
     text = as_text(moved("if-env = DEBUG\nprocesses = 1\nendif =\n", "gunicorn"))
     assert "Condition" in text
     assert "assumes that no variable is set: give --env NAME=VALUE" in " ".join(text.split())
+
+
+OF_HTTP = "comes from X-Forwarded-Proto"
+HANGS, KEPT, SCHEME = "a request that hangs", "a connection after the reply", "the scheme"
+CASES = [
+    # lines of the configuration, the other server, what it is about, what is printed of both
+    ("", "gunicorn", HANGS, ""),
+    ("threads = 2\n", "granian", HANGS, ""),
+    ("threads = 2\nkeepalive = 5\n", "uwsgi", KEPT, "is kept for 5 s (keepalive); uWSGI: is closed"),
+    ("threads = 2\n", "uwsgi", KEPT, "is kept for 2 s (keepalive); uWSGI: is closed"),
+    ('worker_class = "gthread"\n', "uwsgi", KEPT, "is kept for 2 s (keepalive); uWSGI: is closed"),
+    ("keepalive = 5\n", "uwsgi", KEPT, ""),
+    ("threads = f()\n", "uwsgi", KEPT, "is closed by sync, and kept for 2 s by gthread"),
+    ('forwarded_allow_ips = "*"\n', "uwsgi", SCHEME, ""),
+    ('forwarded_allow_ips = "10.0.0.1"\n', "uwsgi", SCHEME, f"{OF_HTTP} of 10.0.0.1 only"),
+    ("", "uwsgi", SCHEME, f"{OF_HTTP} of 127.0.0.1 and ::1 only"),
+    ('bind = ["unix:/s"]\n', "uwsgi", SCHEME, ""),
+    ("socket = /s\n", "gunicorn", "underscore", ""),
+    ("http-socket = :80\n", "gunicorn", "uwsgi_param", ""),
+    ("http-socket = :80\n", "gunicorn", "the client's address", ""),
+    ("http-socket = /s\n", "gunicorn", "the client's address", "uWSGI: is 0.0.0.0; gunicorn: is empty"),
+    ("http-socket = :80\nmaster = true\ndie-on-term = true\n", "gunicorn", "SIGTERM",
+     "uWSGI: is dropped: SIGTERM ends the server at once (die-on-term); gunicorn: finishes"),
+    ("http-socket = :80\nprocesses = 1\n", "granian", "wsgi.multiprocess", ""),
+    ("http-socket = :80\nprocesses = 2\n", "granian", "wsgi.multiprocess", "uWSGI: is True"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "to", "about", "expected"), CASES)
+def test_a_hidden_difference_is_that_of_both_configurations(tmp_path, lines, to, about, expected):
+    """It names both servers; where they do the same, or it is unknown, no line stands there."""
+    is_ini = "http-socket" in lines or lines.startswith("socket") or (to != "uwsgi" and not lines)
+    path = tmp_path / ("uwsgi.ini" if is_ini else "gunicorn.conf.py")
+    head = "[uwsgi]\nmodule = m:a\n" if is_ini else 'wsgi_app = "m:a"\nbind = ":80"\n'
+    path.write_text(head + lines)
+    notes = migrated(str(path), to, {}).lists["not visible in the configuration"]
+    printed = [note.becomes for note in notes if about in note.was]
+    assert bool(printed) is bool(expected)
+    assert expected in "".join(printed)

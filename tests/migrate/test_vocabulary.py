@@ -34,8 +34,11 @@ def test_a_server_s_vocabulary_names_what_servers_share(program):
     text = (files("lab.config") / program / "vocabulary.toml").read_text(encoding="utf-8")
     shared = {table.__name__: table() for table in (gone, hidden)}
     keys = {name: {entry.key for entry in entries} for name, entries in shared.items()}
-    for table, entries in tomllib.loads(text).items():
-        assert entries.keys() <= (senses().keys() if table == "senses" else keys[table])
+    keys |= {"senses": set(senses()), "cases": keys["hidden"]}
+    tables = tomllib.loads(text)
+    assert tables.pop("name") == TRANSLATABLE[program].name
+    for table, entries in tables.items():
+        assert entries.keys() <= keys[table]
 
 
 @pytest.mark.parametrize("program", TRANSLATABLE)

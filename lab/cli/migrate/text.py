@@ -24,8 +24,7 @@ def blocks(migration: Migration, tried: SideBySide | None = None) -> Iterator[Bl
         if notes:
             head, between = name.capitalize(), " -> "
             if name == HIDDEN:
-                head += f" ({migration.before} -> {migration.after})"
-                between = ": "
+                between = " - "
             rows = ((note.was, note.becomes) for note in notes)
             yield table(head, ("before", "after"), rows, between=between)
     if migration.nginx:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -95,7 +95,14 @@ def service_of(config: Config) -> Service:
             ),
         ),
         interface=interface,
+        facts=frozenset({"no-keep-alive"} if _closes(said) else ()),
     )
+
+
+def _closes(said: Mapping[str, SenseSetting]) -> bool:
+    """Return whether it closes each connection after its reply."""
+    keeps = said.get("keeps-connections")
+    return keeps is not None and not keeps.on
 
 
 def _resolved(setting: Setting, config: Config) -> Setting:
@@ -282,6 +289,11 @@ def _assigned(made: Translation) -> Iterator[tuple[str, Expression]]:
         yield name, Expression((text, *value.parts[1:]))
 
 
+def _listens(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
+    """Return where it listens: at the first address, by HTTP."""
+    return tuple(replace(address, protocol="http") for address in addresses[:1])
+
+
 TRANSLATOR = Translator(
-    PROGRAM, service_of, files, added, special, WORDS, check_certain, beside_command
+    PROGRAM, service_of, files, added, special, WORDS, check_certain, beside_command, _listens
 )

@@ -105,7 +105,15 @@ def service_of(config: Config) -> Service:
         extra=(*extra, *uncertain_class, *more, *no_module(last.get("wsgi_app"), application)),
         unclear=keys_of(PROGRAM, unknown_names),
         interface=of_worker_class(kind),
+        facts=frozenset({_class_fact(kind), *(f"set {name}" for name in last)}),
     )
+
+
+def _class_fact(kind: str) -> str:
+    """Return the class of workers as a fact; the class of several threads shows in those."""
+    if kind in {"sync", "gthread"}:
+        return f"class {kind}"
+    return "class gevent" if "gevent" in kind else "other class"
 
 
 def _computed(computed: Sequence[Setting], plain: Sequence[Setting]) -> Iterator[tuple[str, str]]:
@@ -485,4 +493,12 @@ def _no_limit(translation: Translation) -> None:
     translation.changed.append(Note("no request was ended", f"timeout 0: {says}"))
 
 
-TRANSLATOR = Translator(PROGRAM, service_of, files, added, special, WORDS)
+def _listening(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
+    """Return where it listens, each address with the protocol that it speaks there."""
+    return tuple(
+        address if address.protocol == "uwsgi" else replace(address, protocol="http")
+        for address in spoken(addresses)
+    )
+
+
+TRANSLATOR = Translator(PROGRAM, service_of, files, added, special, WORDS, listens=_listening)

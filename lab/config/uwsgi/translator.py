@@ -100,6 +100,7 @@ def service_of(config: Config) -> Service:
             *((written(setting), ELSEWHERE) for setting in unclear),
         ),
         unclear=keys_of(PROGRAM, (table.canonical(setting.option) for setting in unclear)),
+        facts=frozenset(kind for kind in ("router", "http11") if config.sockets(kind)),
     )
 
 
@@ -414,4 +415,14 @@ def _listen(address: Address) -> list[str]:
     return ini_lines(option, Expression(where))
 
 
-TRANSLATOR = Translator(PROGRAM, service_of, files, added, special, check_certain=check_section)
+def _listens(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
+    """Return the addresses, each with the protocol that it speaks in an ini."""
+    return tuple(
+        address if address.protocol == "uwsgi" else replace(address, protocol="http")
+        for address in addresses
+    )
+
+
+TRANSLATOR = Translator(
+    PROGRAM, service_of, files, added, special, check_certain=check_section, listens=_listens
+)

@@ -116,13 +116,23 @@ class Hidden:
     unless: str = ""
     """Key of the sense that shows it where a configuration says that."""
 
+    cases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By program: facts of a configuration -> what the server then does; empty: unknown."""
+
+    def done_by(self, program: str, facts: Mapping[str, str]) -> str:
+        """Return what a server does of whose configuration *facts* hold; empty: unknown."""
+        for names, text in self.cases.get(program, {}).items():
+            if all(name in facts for name in names.split(" + ")):
+                return re.sub(r"\{([\w-]+)\}", lambda match: facts[match[1]], text)
+        return self.does.get(program, "")
+
 
 def _read(name: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
 @cache
-def _servers() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+def _servers() -> Mapping[str, Mapping[str, Any]]:
     """Return program -> the tables of its vocabulary."""
     paths = ((path.name, path / "vocabulary.toml") for path in files("lab.config").iterdir())
     return {
@@ -130,6 +140,12 @@ def _servers() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
         for program, path in sorted(paths, key=lambda pair: pair[0])
         if path.is_file()
     }
+
+
+def name_of(program: str) -> str:
+    """Return a server's name as its project writes it."""
+    name: str = _servers().get(program, {}).get("name", program)
+    return name
 
 
 def _columns(table: str, key: str) -> Mapping[str, Any]:
@@ -186,6 +202,7 @@ def hidden() -> tuple[Hidden, ...]:
             _columns("hidden", key),
             said["ask"],
             said.get("unless", ""),
+            _columns("cases", key),
         )
         for key, said in _read("hidden.toml").items()
     )

@@ -129,6 +129,9 @@ class Service:
     interface: str = WSGI
     """How the application is called; see `lab.config.interface`."""
 
+    facts: frozenset[str] = frozenset()
+    """What else decides how the server behaves, by names that its `[cases]` use."""
+
     @property
     def is_wsgi(self) -> bool:
         """Whether it is called by WSGI: by any other, a loop serves as many requests as come."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from lab.config.configuration import Config
 from lab.config.vocabulary import environment
 from lab.config.vocabulary.addresses import GLOB, refused_as_uwsgi
+from lab.config.vocabulary.behaviour import Deployment, differences, of_service
 from lab.config.vocabulary.quoting import NUL, refused_by_ini
-from lab.config.vocabulary.senses import Spelling, hidden, senses
+from lab.config.vocabulary.senses import Spelling, by_option, name_of, senses
 from lab.config.vocabulary.service import Address, SenseSetting, Service
 from lab.config.vocabulary.values import Cpus, Expression
 
@@ -189,6 +190,9 @@ class Translator:
     around: Callable[[Config], list[Note]] = lambda _config: []
     """Returns what stands around the command in a file, and is no part of the configuration."""
 
+    listens: Callable[[tuple[Address, ...]], tuple[Address, ...]] = lambda addresses: addresses
+    """Returns where the server listens of the addresses, each with the protocol that it speaks."""
+
     def translation(self, service: Service) -> Translation:
         """Return what *service* becomes for this server."""
         lost: dict[Note, None] = {}
@@ -217,19 +221,44 @@ class Translator:
         made.same += [Note(was, "left out: it has no effect") for was in service.idle]
         made.lost += [Note(was, UNKNOWN) for was in service.unknown]
         made.lost += [Note(was, instead) for was, instead in service.extra]
-        made.hidden += _differences(service, self.program)
+        made.hidden += _differences(service, self._deployment(made))
         return made
 
+    def _deployment(self, made: Translation) -> Deployment:
+        """Return a translation as the server follows it, with its defaults."""
+        defaults: dict[str, Expression | None] = {}
+        for sense in senses().values():
+            column = sense.columns.get(self.program, Spelling())
+            if column.always or column.implied == "true":
+                defaults[sense.key] = None
+            elif column.implied and column.implied != "false":
+                defaults[sense.key] = Expression.of(column.implied)
+        options = by_option(self.program)
+        written = {
+            options[line.option].key: line.value
+            for line in made.lines
+            if line.option in options and not self._switches_off(line)
+        }
+        off = {options[line.option].key for line in made.lines if self._switches_off(line)}
+        values = {key: value for key, value in (defaults | written).items() if key not in off}
+        return Deployment(self.program, self.listens(made.service.addresses), values)
 
-def _differences(service: Service, to: str) -> Iterator[Note]:
+    def _switches_off(self, line: OptionLine) -> bool:
+        sense = by_option(self.program).get(line.option)
+        if sense is None or sense.kind != "switch":
+            return False
+        off = line.value is not None and line.value.text == self.words.no
+        return off != (line.option in sense.columns[self.program].opposite)
+
+
+def _differences(service: Service, after: Deployment) -> Iterator[Note]:
     """Yield in what two servers differ though no option shows it."""
     if not service.is_wsgi:
         yield Note(f"an {service.interface.upper()} application", NOT_KNOWN)
         return
-    for each in hidden():
-        before, after = each.does.get(service.program), each.does.get(to)
-        if before and after and before != after and each.unless not in service.senses:
-            yield Note(each.about, f"{before}; now {after}. Check: {each.ask}")
+    names = name_of(service.program), name_of(after.program)
+    for about, old, new, ask in differences(of_service(service), after):
+        yield Note(about, f"{names[0]}: {old}; {names[1]}: {new}. Check: {ask}")
 
 
 def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service:
