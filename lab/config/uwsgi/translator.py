@@ -81,7 +81,8 @@ def service_of(config: Config) -> Service:
     rest = [setting for setting in rest if setting.option in table.entries]
     gone, unknown = sorted_out(PROGRAM, rest)
     addresses = tuple(_addresses(config))
-    said |= _tls(addresses) | _beside(config, said) | _finishing(plain)
+    said |= _tls(addresses) | _beside(config, said)
+    said = _finishing(said, plain)
     application = served(config)
     said, others = mounted(said, config, application)
     return Service(
@@ -128,11 +129,17 @@ def _is_graceful(setting: Setting) -> bool:
     return setting.option == "hook-master-start" and setting.value == GRACEFUL
 
 
-def _finishing(settings: Sequence[Setting]) -> dict[str, SenseSetting]:
-    """Return the hook that lets the requests in flight finish at SIGTERM."""
-    sense = senses()["term-finishes"]
+def _finishing(
+    said: Mapping[str, SenseSetting], settings: Sequence[Setting]
+) -> dict[str, SenseSetting]:
+    """Return the same with the hook by which SIGTERM lets requests finish, also with die-on-term."""
     hook = next(filter(_is_graceful, settings), None)
-    return {sense.key: SenseSetting(sense, (), True, written(hook))} if hook else {}
+    if hook is None:
+        return dict(said)
+    sense, stops = senses()["term-finishes"], said.get("term-stops")
+    was = ", ".join([*([stops.was] if stops else []), written(hook)])
+    kept = {key: setting for key, setting in said.items() if key != "term-stops"}
+    return kept | {sense.key: SenseSetting(sense, (), True, was)}
 
 
 def _value(setting: Setting, config: Config) -> Expression:
