@@ -298,9 +298,9 @@ def _greenlets(made: Translation, sense_setting: SenseSetting) -> None:
         sense_setting.value,
         "this needs a uWSGI that was built with gevent",
     )
-    made.write(
-        SenseSetting(sense_setting.sense, (), True, sense_setting.was), "gevent-monkey-patch"
-    )
+    # gunicorn patches before a worker imports the application, and after a preload of it.
+    patch = "gevent-monkey-patch" if made.service.is_on("preload") else "gevent-early-monkey-patch"
+    made.write(SenseSetting(sense_setting.sense, (), True, sense_setting.was), patch)
 
 
 def _reload(made: Translation, sense_setting: SenseSetting) -> None:
