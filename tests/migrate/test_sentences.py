@@ -39,6 +39,34 @@ def test_die_on_term_ends_requests_and_other_servers_do_not(moved, to):
     assert "SIGTERM" not in str(finishes.lists[hidden])
 
 
+@pytest.mark.parametrize("to", ["gunicorn", "granian"])
+def test_die_on_term_beside_the_hook_ends_no_request(moved, to):
+    """UWSGI's master then answers the request in flight, and ends."""
+    made = moved(f"die-on-term = true\n{HOOK}\n", to)
+    line = f"die-on-term = true, {HOOK} -> not needed: the server always does this"
+    assert line in listed(made, "the same")
+    assert "die-on-term" not in str(made.lists["behaves differently"])
+
+
+@pytest.mark.parametrize(
+    ("preload", "written"),
+    [("False", "gevent-early-monkey-patch"), ("True", "gevent-monkey-patch")],
+)
+def test_gevent_patches_before_or_after_the_import_as_gunicorn_does(moved, preload, written):
+    """Of `from time import sleep` a patch after the import leaves that of the time module."""
+    made = moved(f'worker_class = "gevent"\npreload_app = {preload}\n', "uwsgi")
+    assert f"worker_class = gevent -> {written} = true" in listed(made, "the same")
+
+
+@pytest.mark.parametrize("command", ["gunicorn -w 2 m:a", "granian --interface wsgi m:a"])
+def test_a_client_that_disconnects_is_not_logged_by_uwsgi_either(command):
+    """With ignore-sigpipe alone it logs `OSError: write error`."""
+    text = migrated(command, "uwsgi", {}).text
+    for option in ("ignore-sigpipe", "ignore-write-errors", "disable-write-exception"):
+        assert f"\n{option} = true\n" in text
+    assert "thunder-lock" not in text  # nor do workers of others take turns
+
+
 def test_the_ini_that_is_written_lets_requests_finish(moved):
     """So nothing is said of a request that SIGTERM drops."""
     made = moved("", "uwsgi")

@@ -323,8 +323,14 @@ def _prefix(made: Translation, sense_setting: SenseSetting) -> None:
     made.write(sense_setting, "mount", below, sense_setting.sense.columns[PROGRAM].says)
 
 
+def _quiet(made: Translation, sense_setting: SenseSetting) -> None:
+    """Write the three options without which one kind of lines or another is logged."""
+    for option in sense_setting.sense.columns[PROGRAM].names:
+        made.write(sense_setting, option)
+
+
 def _nothing(_made: Translation, _said: SenseSetting) -> None:
-    """Write nothing: it stands in the address, or in another line."""
+    """Write nothing: it stands in the address, in another line, or costs more than it saves."""
 
 
 _SPECIAL = {
@@ -334,9 +340,11 @@ _SPECIAL = {
     "header-bytes": _header_bytes,
     "keepalive": _closes,
     "prefix": _prefix,
+    "quiet-clients": _quiet,
     "reload": _reload,
     "term-finishes": _stop,
     "term-stops": _nothing,
+    "turns": _nothing,
 }
 """Key of a sense -> what writes it."""
 
