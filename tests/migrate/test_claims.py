@@ -310,8 +310,18 @@ def replied(client):
 SCHEMES = [
     ("uwsgi", "127.0.0.1", "https", "X-Forwarded-Proto, whoever sends it"),
     ("uwsgi", "127.0.0.2", "https", "X-Forwarded-Proto, whoever sends it"),
-    ("gunicorn", "127.0.0.1", "https", "X-Forwarded-Proto of 127.0.0.1 only"),
-    ("gunicorn", "127.0.0.2", "http", "X-Forwarded-Proto of 127.0.0.1 only"),
+    (
+        "gunicorn",
+        "127.0.0.1",
+        "https",
+        "X-Forwarded-Proto of forwarded_allow_ips only, which is 127.0.0.1",
+    ),
+    (
+        "gunicorn",
+        "127.0.0.2",
+        "http",
+        "X-Forwarded-Proto of forwarded_allow_ips only, which is 127.0.0.1",
+    ),
     ("granian", "127.0.0.1", "http", "is http, unless the code wraps the application"),
 ]
 

@@ -67,6 +67,39 @@ def test_a_client_that_disconnects_is_not_logged_by_uwsgi_either(command):
     assert "thunder-lock" not in text  # nor do workers of others take turns
 
 
+STUCK = "it ends no request: it replaces a worker whose main loop is stuck"
+LIMITS = [
+    # lines, what is printed of the limit, harakiri in the ini
+    ("threads = 2\ntimeout = 60\n", f"timeout = 60 -> with worker class gthread {STUCK}", ""),
+    ('worker_class = "gevent"\ntimeout = 60\n', f"with worker class gevent {STUCK}", ""),
+    ("threads = 2\ntimeout = 0\n", "", ""),
+    ("threads = 2\n", "", ""),
+    ("import os\nthreads = int(os.environ.get('T', '1'))\n",
+     "timeout = 30 (gunicorn's default), if $T is 1 -> harakiri = 30", "30"),
+    ("threads = f()\ntimeout = 60\n", "timeout = 60, if `threads` is 1 -> harakiri = 60", "60"),
+    ("timeout = 60\n", "timeout = 60 -> harakiri = 60", "60"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "expected", "harakiri"), LIMITS)
+def test_a_time_limit_of_gunicorn_is_in_a_list(moved, lines, expected, harakiri):
+    """Class sync alone ends a request by it, and a number of threads may be 1."""
+    made = moved(lines, "uwsgi")
+    printed = [*listed(made, "behaves differently"), *listed(made, "no equivalent")]
+    limits = [line for line in printed if line.startswith("timeout")]
+    assert len(limits) == bool(expected)
+    assert expected in "".join(limits)
+    assert (f"\nharakiri = {harakiri}\n" in made.text) is bool(harakiri)
+
+
+def test_a_time_limit_is_written_where_threads_may_be_one(moved):
+    """Or gunicorn's default, 30 s, would end longer requests."""
+    made = moved("master = true\nthreads = $(T)\nharakiri = 60\n", "gunicorn")
+    assert "\ntimeout = 60\n" in made.text
+    assert "if `threads` is 1" in "".join(listed(made, "behaves differently"))
+    assert "\ntimeout = 0\n" in moved("threads = $(T)\n", "gunicorn").text
+
+
 def test_the_ini_that_is_written_lets_requests_finish(moved):
     """So nothing is said of a request that SIGTERM drops."""
     made = moved("", "uwsgi")
@@ -164,6 +197,7 @@ CASES = [
     ("threads = 2\n", "uwsgi", KEPT, "is kept for 2 s (keepalive); uWSGI: is closed"),
     ('worker_class = "gthread"\n', "uwsgi", KEPT, "is kept for 2 s (keepalive); uWSGI: is closed"),
     ("keepalive = 5\n", "uwsgi", KEPT, ""),
+    ("keepalive = 5\nthreads = f()\n", "uwsgi", KEPT, "is closed by sync, and kept for 5 s by gthread"),
     ("threads = f()\n", "uwsgi", KEPT, "is closed by sync, and kept for 2 s by gthread"),
     ('forwarded_allow_ips = "*"\n', "uwsgi", SCHEME, ""),
     ('forwarded_allow_ips = "10.0.0.1"\n', "uwsgi", SCHEME, f"{OF_HTTP} of 10.0.0.1 only"),

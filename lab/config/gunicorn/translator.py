@@ -46,6 +46,11 @@ NO_TLS = (
 )
 NO_PROTOCOL = "the protocol is unknown, so lab writes no address: write it as a string"
 
+NO_LIMIT = (
+    "with worker class {} it ends no request: it replaces a worker whose main loop is stuck, which "
+    "no other server does"
+)
+
 DEFAULT = "127.0.0.1:8000"
 """The default address, if the environment has no variable PORT."""
 
@@ -83,8 +88,8 @@ def service_of(config: Config) -> Service:
     by_sense, more = _by_kind(by_sense, kind)
     gone, unknown = sorted_out(PROGRAM, rest)
     application = _application(last.get("wsgi_app"))
-    by_sense = _without_limit(with_defaults(PROGRAM, by_sense, "gunicorn"), kind)
-    by_sense = _without_doubt(by_sense, unknown_names)
+    by_sense = _without_doubt(with_defaults(PROGRAM, by_sense, "gunicorn"), unknown_names)
+    by_sense, no_limit = _without_limit(by_sense, kind)
     by_sense, idle = without(by_sense, _unread(kind))
     refused = _refused_addresses(last, unknown_names)
     if refused:
@@ -102,7 +107,13 @@ def service_of(config: Config) -> Service:
         gone,
         unknown,
         idle,
-        extra=(*extra, *uncertain_class, *more, *no_module(last.get("wsgi_app"), application)),
+        extra=(
+            *extra,
+            *uncertain_class,
+            *more,
+            *no_limit,
+            *no_module(last.get("wsgi_app"), application),
+        ),
         unclear=keys_of(PROGRAM, unknown_names),
         interface=of_worker_class(kind),
         facts=frozenset({_class_fact(kind), *(f"set {name}" for name in last)}),
@@ -140,8 +151,6 @@ def _why_computed(setting: Setting) -> str:
 def _without_doubt(by_sense: dict[str, SenseSetting], names: set[str]) -> dict[str, SenseSetting]:
     """Leave out the defaults of settings that are set to an unknown value."""
     keys = keys_of(PROGRAM, names)
-    if "threads" in keys:
-        keys |= {"time-limit"}
     return {key: sense_setting for key, sense_setting in by_sense.items() if key not in keys}
 
 
@@ -186,13 +195,30 @@ def _unread(kind: str) -> tuple[str, ...]:
     return ("threads", "greenlets", "sendfile", *others)
 
 
-def _without_limit(by_sense: dict[str, SenseSetting], kind: str) -> dict[str, SenseSetting]:
-    """Leave out the time limit unless it ends requests: only sync workers do that."""
-    threads = by_sense["threads"].value.number
-    limit = by_sense["time-limit"].value.number
-    if kind == "sync" and threads == 1 and limit != 0:
-        return by_sense
-    return {key: sense_setting for key, sense_setting in by_sense.items() if key != "time-limit"}
+def _without_limit(
+    by_sense: dict[str, SenseSetting], kind: str
+) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
+    """
+    Return the same without the time limit where no request is ended by it, and what is then lost.
+
+    Workers of class sync alone end a request; of one that may have several threads, if it has one.
+    """
+    limit, threads = by_sense.get("time-limit"), by_sense.get("threads")
+    if limit is None:
+        return by_sense, []
+    kept = {key: setting for key, setting in by_sense.items() if setting is not limit}
+    if limit.value.number == 0:
+        return kept, []
+    number = threads.value.number if threads else None
+    if kind == "sync" and number == 1:
+        return by_sense, []
+    if kind == "sync" and number is None:
+        condition = f"if {threads.value} is 1" if threads else "if `threads` is 1"
+        one = replace(limit, was=f"{limit.was}, {condition}", implied=False)
+        return by_sense | {limit.sense.key: one}, []
+    name = "gthread" if kind == "sync" else kind
+    lost = [] if limit.implied else [(limit.was, NO_LIMIT.format(name or "(unknown)"))]
+    return kept, lost
 
 
 def _by_kind(
@@ -357,14 +383,12 @@ def special(translation: Translation, sense_setting: SenseSetting, _column: Spel
 
 
 def _time_limit(translation: Translation, sense_setting: SenseSetting) -> None:
-    threads, service = translation.service.number("threads"), translation.service
-    if threads == 1 and "greenlets" not in service.senses:
-        translation.write(
-            sense_setting,
-            "timeout",
-            sense_setting.value,
-            "the worker of a request that takes longer is killed",
-        )
+    service = translation.service
+    if _may_end_requests(service):
+        says = "the worker of a request that takes longer is killed"
+        if service.number("threads") is None:
+            says += ", if `threads` is 1: with more `timeout` ends no request"
+        translation.write(sense_setting, "timeout", sense_setting.value, says)
     else:
         by = (
             "uwsgi"
@@ -475,13 +499,16 @@ def _listens(translation: Translation, address: Address) -> None:
         translation.changed.append(Note(address.was, f'protocol = "uwsgi": {says}'))
 
 
+def _may_end_requests(service: Service) -> bool:
+    """Return whether `timeout` ends requests: without greenlets, of a worker with one thread."""
+    threads = service.senses.get("threads")
+    several = threads is not None and threads.value.number not in {None, 1}
+    return not several and "greenlets" not in service.senses
+
+
 def _no_limit(translation: Translation) -> None:
     service = translation.service
-    if (
-        "time-limit" in service.senses
-        or "greenlets" in service.senses
-        or service.number("threads") != 1
-    ):
+    if "time-limit" in service.senses or not _may_end_requests(service):
         return
     says = (
         "the default, 30 s, would kill the worker of a longer request: set a limit that your "

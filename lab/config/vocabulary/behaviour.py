@@ -33,7 +33,7 @@ def of_service(service: Service) -> Deployment:
     values = {
         key: setting.values[-1] if setting.values else None
         for key, setting in service.senses.items()
-        if setting.on
+        if setting.on or setting.values
     }
     return Deployment(service.program, service.addresses, values, service.unclear, service.facts)
 
