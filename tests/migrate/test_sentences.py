@@ -100,6 +100,26 @@ def test_a_time_limit_is_written_where_threads_may_be_one(moved):
     assert "\ntimeout = 0\n" in moved("threads = $(T)\n", "gunicorn").text
 
 
+@pytest.mark.parametrize("to", ["gunicorn", "uwsgi"])
+@pytest.mark.parametrize(
+    ("options", "threads", "concurrency"),
+    [
+        ("", 512, "1 x 512 = 512 requests, before and after"),
+        ("--workers 2 --backlog 256", 64, "2 x 64 = 128 requests, before and after"),
+        ("--backpressure 10", 5, "1 x 5 = 5 requests, before and after"),
+        ("--backpressure 1", 1, "1 x 1 = 1 requests, before and after"),
+        ("--workers $W", None, ""),
+    ],
+)
+def test_granian_runs_threads_that_nobody_wrote(options, threads, concurrency, to):
+    """Four requests of 4 s took 4 s in granian, and 16 s in one thread."""
+    made = migrated(f"granian --interface wsgi {options} m:a", to, {})
+    assert made.concurrency == concurrency
+    assert (f"\nthreads = {threads}\n" in made.text) is (threads is not None)
+    lost = "blocking-threads is not set -> " in "\n".join(listed(made, "no equivalent"))
+    assert lost is (threads is None)
+
+
 def test_the_ini_that_is_written_lets_requests_finish(moved):
     """So nothing is said of a request that SIGTERM drops."""
     made = moved("", "uwsgi")

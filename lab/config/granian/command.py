@@ -85,6 +85,13 @@ def interface_of(config: Config) -> str:
     return of_granian(option.value if option else None)
 
 
+def default_threads(config: Config) -> int:
+    """Return how many threads of a worker run the application without --blocking-threads."""
+    workers = max(1, config.number("workers", 1))
+    share = config.number("backpressure") or max(128, config.number("backlog", 1024)) // workers
+    return max(1, share // 2)
+
+
 def target(config: Config) -> Setting | None:
     """Return what a command serves, as the value of no option; None where it names nothing."""
     return next((each for each in given(config) if isinstance(each, Setting)), None)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from lab.config.configuration import Config
-from lab.config.granian.command import PROGRAM, interface_of, target
+from lab.config.granian.command import PROGRAM, default_threads, interface_of, target
 from lab.config.granian.script import CPUS, beside_command, check_certain
 from lab.config.interface import WSGI
 from lab.config.spot import Setting
@@ -21,7 +21,7 @@ from lab.config.vocabulary.quoting import (
     refused_name,
     shell_comment,
 )
-from lab.config.vocabulary.senses import Spelling
+from lab.config.vocabulary.senses import Spelling, senses
 from lab.config.vocabulary.service import (
     Address,
     Application,
@@ -60,6 +60,10 @@ WORDS = Words(
     address=lambda _: "",
     refused=refused_by_shell,
 )
+NO_THREADS = "blocking-threads is not set"
+HALF = "granian then runs up to half of backpressure, or of backlog / workers, as threads"
+WRITE = "write --blocking-threads"
+
 HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
 
 
@@ -79,6 +83,7 @@ def service_of(config: Config) -> Service:
     gone, unknown = sorted_out(PROGRAM, rest)
     application, interface = _application(config), interface_of(config)
     said, idle = without(said, () if interface == WSGI else ("threads",))
+    derived, lost = _default_threads(config, said) if interface == WSGI else ({}, [])
     return Service(
         PROGRAM,
         application,
@@ -88,15 +93,34 @@ def service_of(config: Config) -> Service:
         unknown,
         idle,
         extra=(
+            *lost,
             *no_module(target(config), application),
             *(
                 (path, "granian ends the URL path at its =: use a path without =")
                 for path in ambiguous
             ),
         ),
+        unclear=frozenset({"threads"} if lost else ()),
+        derived=derived,
         interface=interface,
         facts=frozenset({"no-keep-alive"} if _closes(said) else ()),
     )
+
+
+def _default_threads(
+    config: Config, said: Mapping[str, SenseSetting]
+) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
+    """Return the threads that granian starts where the command has no number, or why unknown."""
+    if "threads" in said:
+        return {}, []
+    options = map(config.last, ("workers", "backlog", "backpressure"))
+    unknown = [option.option for option in options if option and not option.value.isdecimal()]
+    if unknown:
+        return {}, [(NO_THREADS, f"{HALF}; {' and '.join(unknown)} is unknown: {WRITE}")]
+    number = default_threads(config)
+    was = f"{NO_THREADS}: up to {number} threads (granian's default)"
+    sense, value = senses()["threads"], Expression.of(str(number))
+    return {sense.key: SenseSetting(sense, (value,), True, was, implied=True)}, []
 
 
 def _closes(said: Mapping[str, SenseSetting]) -> bool:

@@ -132,7 +132,7 @@ def _is_graceful(setting: Setting) -> bool:
 def _finishing(
     said: Mapping[str, SenseSetting], settings: Sequence[Setting]
 ) -> dict[str, SenseSetting]:
-    """Return the same with the hook by which SIGTERM lets requests finish, also with die-on-term."""
+    """Return the same with the hook that lets requests finish, in the place of die-on-term."""
     hook = next(filter(_is_graceful, settings), None)
     if hook is None:
         return dict(said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lab.config.interface import WSGI
 from lab.config.spot import Setting
@@ -128,6 +128,9 @@ class Service:
 
     interface: str = WSGI
     """How the application is called; see `lab.config.interface`."""
+
+    derived: Mapping[str, SenseSetting] = field(default_factory=dict)
+    """Defaults that follow from other options of its server, which a translation writes."""
 
     facts: frozenset[str] = frozenset()
     """What else decides how the server behaves, by names that its `[cases]` use."""

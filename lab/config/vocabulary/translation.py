@@ -195,6 +195,7 @@ class Translator:
 
     def translation(self, service: Service) -> Translation:
         """Return what *service* becomes for this server."""
+        service = replace(service, senses={**service.senses, **service.derived})
         lost: dict[Note, None] = {}
         kept = _writable(service, self.words, lost)
         made = Translation(kept, self.program, self.words, lost=list(lost))

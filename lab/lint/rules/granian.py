@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lab.config.granian.command import VARIABLE, carried, interface_of, options, variables
+from lab.config.granian.command import (
+    VARIABLE,
+    carried,
+    default_threads,
+    interface_of,
+    options,
+    variables,
+)
 from lab.config.interface import WSGI
 from lab.config.steps import Drop, Put
 from lab.lint.rules.alike import DIGITS
@@ -64,13 +71,6 @@ def many_threads(config: Case) -> Iterator[Flaw]:
 def is_wsgi(config: Case) -> bool:
     """Return whether it serves a WSGI application."""
     return interface_of(config) == WSGI
-
-
-def default_threads(config: Case) -> int:
-    """Return how many threads of a worker run the application without --blocking-threads."""
-    workers = max(1, config.number("workers", 1))
-    share = config.number("backpressure") or max(128, config.number("backlog", 1024)) // workers
-    return max(1, share // 2)
 
 
 @rule(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.config.granian.command import target
+from lab.config.granian.command import default_threads, target
 from lab.config.steps import Rename
-from lab.lint.rules.granian import default_threads, is_wsgi
+from lab.lint.rules.granian import is_wsgi
 from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Severity, rule
 
 
