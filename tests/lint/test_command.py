@@ -185,6 +185,16 @@ def test_gunicorns_command_is_read_from_quotes_and_from_a_procfile(lint):
     assert "Procfile:1:34" in lint("Procfile", "--select", "GU018")[1]
 
 
+def test_options_of_gunicorn_in_a_variable_are_read(lint):
+    """They have the place of the variable that stands before the command."""
+    command = "GUNICORN_CMD_ARGS='--timout 5 --max-requests 9' gunicorn app:app"
+    _, out, _ = lint(command, "--select", "GU005,GU018")
+    assert [line.split()[:2] for line in out.splitlines()[:-1]] == [
+        ["gunicorn:1:1", "GU018"],
+        ["gunicorn:1:1", "GU005"],
+    ]
+
+
 def test_a_file_that_cannot_be_read_is_named(lint, monkeypatch):
     """Such as one of another user's."""
     write("u.ini", CLEAN)

@@ -299,3 +299,46 @@ def test_a_value_with_a_variable_is_no_text_of_python(value):
     setting = config.last("workers")
     assert setting.value == ""
     assert isinstance(literal(setting.raw, setting.raw), ComputedValue)
+
+
+VARIABLES = [
+    # command, a line of what granian is given, what is lost of the variables
+    ("WEB_CONCURRENCY=4 gunicorn m:a", "--workers 4", ""),
+    ("WEB_CONCURRENCY=4 gunicorn -w 2 m:a", "--workers 2", ""),
+    ("WEB_CONCURRENCY=$N gunicorn m:a", '--workers "${N}"', ""),
+    ("GUNICORN_CMD_ARGS='--workers 4 -b :90' gunicorn m:a", "--workers 4", ""),
+    ("GUNICORN_CMD_ARGS='--workers 4' gunicorn -w 2 m:a", "--workers 2", ""),
+    ("WEB_CONCURRENCY=3 GUNICORN_CMD_ARGS='-w 4' gunicorn m:a", "--workers 4", ""),
+    ("PORT=90 gunicorn -w 2 m:a", "--host 0.0.0.0 --port 90", "PORT=90 -> "),
+    ("gunicorn m:a", "m:a", "workers is not set -> gunicorn starts 1, or as many as the variable"),
+]
+
+
+@pytest.mark.parametrize(("command", "line", "expected"), VARIABLES)
+def test_variables_of_gunicorn_count(command, line, expected):
+    """It was said that one request is served at the same time, before and after."""
+    made = migrated(command, "granian", {})
+    assert f"{line} \\\n" in made.text or made.text.endswith(f"{line}\n")
+    names = ("WEB_CONCURRENCY", "GUNICORN_CMD_ARGS", "PORT", "workers is not set")
+    printed = [each for each in lost(made) if each.startswith(names)]
+    assert [each.startswith(expected) for each in printed] == [True] * bool(expected)
+
+
+def test_a_variable_that_is_given_counts():
+    """By --env, or by a file that has the start command."""
+    made = migrated("gunicorn m:a", "granian", {"WEB_CONCURRENCY": "3"})
+    assert made.concurrency == "3 x 1 = 3 requests, before and after"
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ('"-w $N"', "has a variable, so its options are unknown"),
+        ('"-w \'a"', "is not a list of options"),
+        ("--nope", "gunicorn has no such option"),
+    ],
+)
+def test_options_in_a_variable_that_are_unknown_are_refused(value, problem):
+    """They would be left out without a word."""
+    with pytest.raises(ProfileError, match=problem):
+        migrated(f"GUNICORN_CMD_ARGS={value} gunicorn m:a", "granian", {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,7 @@ from lab.config.configuration import Config, Known
 from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.reader import carried, read, spellings, takes_no_value
 from lab.config.spot import Setting
-from lab.config.words import OFF, Argument, Command, arguments, command_of
+from lab.config.words import OFF, Argument, Command, arguments, command_of, with_literals
 from lab.errors import ProfileError
 
 REPEATED = frozenset(
@@ -93,19 +94,18 @@ def read_command(path: Path, known: Known) -> Config:
     text = known.required(path)
     command = _command(text, path)
     given = _given(command)
-    all_settings = list(_joined([*_settings(given)]))
-    paths = [setting.value for setting in all_settings if setting.option == "config"]
-    files = [_named(path, known).settings for path in paths]
-    if not files and known.cwd and known.is_file(known.cwd / DEFAULT_FILE):
-        files = [read(known.cwd / DEFAULT_FILE, known).settings]
-    of_command = [setting for setting in all_settings if setting.option != "config"]
-    overridden = {setting.option for setting in of_command}
-    of_file = files[-1] if files else ()
-    settings = (
-        *(setting for setting in of_file if setting.option not in overridden),
-        *of_command,
-    )
-    read_files = frozenset({path, *(setting.spot.file for setting in settings)})
+    in_command = list(_joined([*_settings(given)]))
+    defaults, words_of_variable = _variables(command.before)
+    in_variable = list(_joined([*_settings(words_of_variable)]))
+    names_file = [setting for setting in (*in_variable, *in_command) if setting.option == "config"]
+    file = [_named(setting.value, known).settings for setting in names_file[-1:]]
+    in_variable = [setting for setting in in_variable if setting.option != "config"]
+    if not file and known.cwd and known.is_file(known.cwd / DEFAULT_FILE):
+        file = [read(known.cwd / DEFAULT_FILE, known).settings]
+    of_command = [setting for setting in in_command if setting.option != "config"]
+    layers = (defaults, file[-1] if file else (), in_variable, of_command)
+    settings = tuple(_winning(layers))
+    files = frozenset({path, *(setting.spot.file for setting in settings)})
     return Config(
         PROGRAM,
         path,
@@ -113,9 +113,65 @@ def read_command(path: Path, known: Known) -> Config:
         {path: text},
         known,
         top=command.program.spot,
-        forms=read_files,
-        refused=tuple(_refused(given)),
+        forms=files,
+        refused=tuple(_refused([*words_of_variable, *given])),
     )
+
+
+def _winning(layers: Sequence[Sequence[Setting]]) -> Iterator[Setting]:
+    """Yield the settings of each layer that no later one has, which wins also over a list."""
+    for at, layer in enumerate(layers):
+        later = {setting.option for above in layers[at + 1 :] for setting in above}
+        yield from (setting for setting in layer if setting.option not in later)
+
+
+DEFAULTS = {
+    "WEB_CONCURRENCY": ("workers", "{}"),
+    "FORWARDED_ALLOW_IPS": ("forwarded_allow_ips", "{}"),
+    "PORT": ("bind", "0.0.0.0:{}"),
+}
+"""Variable that gunicorn reads -> the setting whose default it is, and the value of that."""
+
+ARGUMENTS = "GUNICORN_CMD_ARGS"
+"""The variable whose words are options: they win over a file, and the command over them."""
+
+
+def _variables(before: Sequence[Setting]) -> tuple[list[Setting], list[Argument | Setting]]:
+    """
+    Return the defaults that variables before a command set, and the options that one has.
+
+    Raises:
+        ProfileError: The options are unknown.
+    """
+    defaults: list[Setting] = []
+    options: list[Argument | Setting] = []
+    for word in before:
+        name, _, value = word.value.partition("=")
+        if name not in {*DEFAULTS, ARGUMENTS}:
+            continue
+        computed = "$" in with_literals(word.raw)
+        if name in DEFAULTS:
+            setting, form = DEFAULTS[name]
+            text = form.format(value)
+            if computed:
+                whole_value = Argument(word, name, value).unquoted * (form == "{}")
+                raw, text = whole_value or f"[shell({text!r})]", ""
+            else:
+                raw = text if text.isdecimal() else repr(text)
+            defaults.append(Setting(setting, text, word.spot, raw))
+            continue
+        if computed:
+            problem = "has a variable, so its options are unknown: write them in the command"
+            raise ProfileError(ARGUMENTS, problem)
+        try:
+            texts = shlex.split(value)
+        except ValueError as error:
+            raise ProfileError(ARGUMENTS, f"is not a list of options: {error}") from None
+        spot = word.spot
+        words = [Setting("", text, spot, shlex.quote(text), spot.column) for text in texts]
+        parsed = arguments(words, lambda word: takes_no_value(whole(word)), short())
+        options = [argument for argument in parsed if isinstance(argument, Argument)]
+    return defaults, options
 
 
 DEFAULT_FILE = "gunicorn.conf.py"

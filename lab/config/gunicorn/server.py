@@ -150,6 +150,14 @@ class Gunicorn(Server):
             return f"has no threads to vary: its worker class, {worker_class}, uses an event loop"
         return None
 
+    def takes_variable(self, word: str) -> bool:
+        """Return whether a word before its command is a variable that it alone reads."""
+        return word.partition("=")[0] in {
+            "WEB_CONCURRENCY",
+            "FORWARDED_ALLOW_IPS",
+            "GUNICORN_CMD_ARGS",
+        }
+
     def _worker_class(self, profile: Profile) -> str:
         """Return the worker class; empty if it is computed, or set under a condition."""
         name = self._options(profile).get("worker_class", "sync")

@@ -11,6 +11,7 @@ from pathlib import Path
 from lab.config.configuration import Config
 from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.certainty import HELD, uncertain
+from lab.config.gunicorn.command import ARGUMENTS
 from lab.config.gunicorn.reader import carried
 from lab.config.gunicorn.writer import WORDS, bind_of, files, spoken
 from lab.config.interface import ASGI, WSGI, of_worker_class
@@ -50,6 +51,13 @@ NO_LIMIT = (
     "with worker class {} it ends no request: it replaces a worker whose main loop is stuck, which "
     "no other server does"
 )
+
+NO_WORKERS = (
+    "gunicorn starts 1, or as many as the variable WEB_CONCURRENCY says, which the new server does "
+    "not read: write the number"
+)
+
+NO_ARGUMENTS = "gunicorn reads options from this variable, and lab does not: write them as options"
 
 DEFAULT = "127.0.0.1:8000"
 """The default address, if the environment has no variable PORT."""
@@ -99,6 +107,7 @@ def service_of(config: Config) -> Service:
             if not key.startswith("certificate")
         }
         extra.append((written(last["bind"]) if "bind" in last else "bind", refused))
+    derived, unset = _workers(every, config.known.environ)
     return Service(
         PROGRAM,
         application,
@@ -112,12 +121,28 @@ def service_of(config: Config) -> Service:
             *uncertain_class,
             *more,
             *no_limit,
+            *unset,
             *no_module(last.get("wsgi_app"), application),
         ),
+        derived=derived,
         unclear=keys_of(PROGRAM, unknown_names),
         interface=of_worker_class(kind),
         facts=frozenset({_class_fact(kind), *(f"set {name}" for name in last)}),
     )
+
+
+def _workers(
+    every: Mapping[str, Setting], environ: Mapping[str, str]
+) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
+    """Return the workers of a known variable, and what is lost of the variables it reads."""
+    unread = [(ARGUMENTS, NO_ARGUMENTS)] if ARGUMENTS in environ else []
+    if "workers" in every:
+        return {}, unread
+    number = environ.get("WEB_CONCURRENCY", "")
+    if not number.isdecimal():
+        return {}, [*unread, ("workers is not set", NO_WORKERS)]
+    sense, was = senses()["workers"], f"WEB_CONCURRENCY={number}"
+    return {sense.key: SenseSetting(sense, (Expression.of(number),), True, was)}, unread
 
 
 def _class_fact(kind: str) -> str:
