@@ -40,7 +40,7 @@ def test_workers_that_follow_the_cpus_still_do(tmp_path):
     found = moved(tmp_path, "workers = %k\nthreads = 4\n", "granian")
     assert '--workers "$CPUS"' in found.text
     assert "cpu.max" in found.text
-    assert found.concurrency == "CPUs x 4 requests, before and after"
+    assert found.concurrency == "4 requests per CPU, before and after"
 
 
 def test_what_was_imported_once_still_is(tmp_path):

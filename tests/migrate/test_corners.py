@@ -34,19 +34,19 @@ def notes(found, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "lines", "to"),
+    ("name", "lines", "to", "counts"),
     [
-        ("uwsgi.ini", "processes = %k\n", "gunicorn"),
-        ("uwsgi.ini", "processes = %k\n", "granian"),
-        ("gunicorn.conf.py", "workers = cpu_count() * 2 + 1\n", "granian"),
+        ("uwsgi.ini", "processes = %k\n", "gunicorn", "%k"),
+        ("uwsgi.ini", "processes = %k\n", "granian", "%k"),
+        ("gunicorn.conf.py", "workers = cpu_count() * 2 + 1\n", "granian", "cpu_count()"),
     ],
 )
-def test_a_number_of_cpus_is_counted_another_way(moved, name, lines, to):
+def test_a_number_of_cpus_is_counted_another_way(moved, name, lines, to, counts):
     """What is written counts a container's limit, and what was written did not."""
     found = moved(lines, to, name)
     assert not [each for each in notes(found, "the same") if "CPUs" in each]
     (line,) = [each for each in notes(found, "behaves differently") if "CPUs" in each]
-    assert "in a container the limit counts, too" in line
+    assert f"also obeys a container's CPU limit; {counts} does not" in line
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,8 @@ def test_a_shells_variable_in_gunicorns_command_is_no_text(to):
 def test_what_lies_elsewhere_is_named_as_not_read(tmp_path):
     """Without --trusted; or its options would seem to be carried over."""
     made = ini(tmp_path, "module = m:app\nini = ../elsewhere/o.ini\n", "granian")
-    assert "the value is not read completely" in "\n".join(notes(made, "no equivalent"))
+    (line,) = [each for each in notes(made, "no equivalent") if "read completely" in each]
+    assert line.startswith("the configuration is not read completely -> without --trusted lab does")
 
 
 def test_who_sets_a_variable_of_an_ini_is_told_what_uwsgi_does_with_it():

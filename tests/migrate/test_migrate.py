@@ -99,7 +99,9 @@ def test_a_variable_that_is_given_is_its_value(tmp_path):
 def test_a_condition_that_was_decided_here_is_named(tmp_path):
     """Its lines may be there where it serves."""
     text = "[uwsgi]\nmodule = shop\nif-env = LIMIT\nharakiri = %(_)\nendif =\n"
-    assert of_text(tmp_path, text, "gunicorn").open == ("if-env = LIMIT",)
+    assert of_text(tmp_path, text, "gunicorn").open == (
+        "the translation assumes that the variable LIMIT is not set: give --env LIMIT=VALUE",
+    )
 
 
 def test_a_python_file_is_read_and_not_run(tmp_path):
@@ -312,7 +314,7 @@ def test_an_open_condition_does_not_say_that_lines_were_left_out(tmp_path):
     (tmp_path / "uwsgi.ini").write_text(text)
     done = run("lab", "migrate", "uwsgi.ini", "--to", "gunicorn", cwd=tmp_path)
     assert 'bind = "0.0.0.0:8000"' in done.stdout
-    assert "if-not-env = PORT: the translation assumes that no variable is set" in done.stdout
+    assert "assumes that the variable PORT is not set: give --env PORT=VALUE" in done.stdout
 
 
 def test_a_short_option_of_uwsgi_is_refused():

@@ -107,7 +107,7 @@ def test_a_time_limit_is_written_where_threads_may_be_one(moved):
         ("", 512, "1 x 512 = 512 requests, before and after"),
         ("--workers 2 --backlog 256", 64, "2 x 64 = 128 requests, before and after"),
         ("--backpressure 10", 5, "1 x 5 = 5 requests, before and after"),
-        ("--backpressure 1", 1, "1 x 1 = 1 requests, before and after"),
+        ("--backpressure 1", 1, "1 x 1 = 1 request, before and after"),
         ("--workers $W", None, ""),
     ],
 )
@@ -144,7 +144,7 @@ def test_the_concurrency_is_that_of_what_is_written(moved):
     """An ini cannot multiply and add."""
     lines = "import os\nworkers = os.cpu_count() * 2 + 1\nthreads = 3\n"
     made = moved(lines, "uwsgi")
-    assert made.concurrency == "(CPUs x 2 + 1) x 3 requests before, (CPUs x 2) x 3 after"
+    assert made.concurrency == "6 requests per CPU and 3 more before, 6 requests per CPU after"
     assert "\nprocesses = %(%k * 2)\n" in made.text
     assert "+ 1 is left out" in str(made.lists["behaves differently"])
 
@@ -200,11 +200,61 @@ def test_an_ini_without_a_section_is_refused(tmp_path, text):
         migrated(str(path), "gunicorn", {})
 
 
-def test_a_condition_says_what_was_assumed(moved):
-    """And how to say otherwise."""
-    text = as_text(moved("if-env = DEBUG\nprocesses = 1\nendif =\n", "gunicorn"))
-    assert "Condition" in text
-    assert "assumes that no variable is set: give --env NAME=VALUE" in " ".join(text.split())
+CONDITIONS = [
+    # lines, variables that are given, what was assumed
+    ("if-env = A\nprocesses = 1\nendif =\n", {}, "the variable A is not set: give --env A=VALUE"),
+    (
+        "if-env = A\nprocesses = 1\nendif =\nif-not-env = A\nendif =\nif-env = B=1\nlisten = 9\n",
+        {},
+        "the variables A, B are not set: give --env NAME=VALUE",
+    ),
+    ("if-env = A\nprocesses = 1\nendif =\n", {"A": "1"}, ""),
+    ("processes = 1\nif-opt = processes=1\nthreads = 2\nendif =\n", {}, ""),
+    ("if-file = /nosuch\nthreads = 2\nendif =\n", {}, ""),
+]
+
+
+@pytest.mark.parametrize(("lines", "environ", "assumed"), CONDITIONS)
+def test_a_condition_says_once_what_was_assumed(tmp_path, lines, environ, assumed):
+    """It names variables; an ini decides what it asks of its options."""
+    path = tmp_path / "uwsgi.ini"
+    path.write_text(f"[uwsgi]\nmodule = m:a\n{lines}")
+    made = migrated(str(path), "gunicorn", environ)
+    printed = [line for line in made.open if "assumes" in line]
+    assert printed == [f"the translation assumes that {assumed}"] * bool(assumed)
+    assert "not read completely" not in str(made.lists["no equivalent"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        (
+            "http-socket = 127.0.0.1:80\n",
+            "Both use 127.0.0.1:80: to run both, give one another port",
+        ),
+        ("http-socket = :80\n", "Both use 0.0.0.0:80: to run both, give one another port"),
+        ("socket = /run/s\n", "Both use /run/s: to run both, give one another path"),
+        (
+            "socket = /run/s\nsocket = /t\n",
+            "Both use /run/s, /t: to run both, give one another address",
+        ),
+    ],
+)
+def test_the_address_of_both_is_named(moved, lines, line):
+    """One of them must change while both run."""
+    assert line in as_text(moved(lines, "gunicorn"))
+
+
+def test_a_folder_has_no_dots_unless_a_link_leads_away(tmp_path):
+    """%d.. is the folder above."""
+    (tmp_path / "site" / "conf").mkdir(parents=True)
+    (tmp_path / "site" / "conf" / "u.ini").write_text("[uwsgi]\nmodule = m:a\nchdir = %d..\n")
+    (tmp_path / "link").symlink_to(tmp_path / "site" / "conf")
+    made = migrated(str(tmp_path / "site" / "conf" / "u.ini"), "gunicorn", {})
+    assert f'chdir = "{tmp_path}/site"' in made.text
+    linked = f"{tmp_path}/link/.."
+    (tmp_path / "u.ini").write_text(f"[uwsgi]\nmodule = m:a\nchdir = {linked}\n")
+    assert f'chdir = "{linked}"' in migrated(str(tmp_path / "u.ini"), "gunicorn", {}).text
 
 
 OF_HTTP = "comes from X-Forwarded-Proto"
@@ -213,11 +263,11 @@ CASES = [
     # lines of the configuration, the other server, what it is about, what is printed of both
     ("", "gunicorn", HANGS, ""),
     ("threads = 2\n", "granian", HANGS, ""),
-    ("threads = 2\nkeepalive = 5\n", "uwsgi", KEPT, "is kept for 5 s (keepalive); uWSGI: is closed"),
+    ("threads = 2\nkeepalive = 5\n", "uwsgi", KEPT, "kept for 5 s (keepalive); uWSGI: is closed"),
     ("threads = 2\n", "uwsgi", KEPT, "is kept for 2 s (keepalive); uWSGI: is closed"),
     ('worker_class = "gthread"\n', "uwsgi", KEPT, "is kept for 2 s (keepalive); uWSGI: is closed"),
     ("keepalive = 5\n", "uwsgi", KEPT, ""),
-    ("keepalive = 5\nthreads = f()\n", "uwsgi", KEPT, "is closed by sync, and kept for 5 s by gthread"),
+    ("keepalive = 5\nthreads = f()\n", "uwsgi", KEPT, "and kept for 5 s by gthread"),
     ("threads = f()\n", "uwsgi", KEPT, "is closed by sync, and kept for 2 s by gthread"),
     ('forwarded_allow_ips = "*"\n', "uwsgi", SCHEME, ""),
     ('forwarded_allow_ips = "10.0.0.1"\n', "uwsgi", SCHEME, f"{OF_HTTP} of 10.0.0.1 only"),
@@ -226,7 +276,7 @@ CASES = [
     ("socket = /s\n", "gunicorn", "underscore", ""),
     ("http-socket = :80\n", "gunicorn", "uwsgi_param", ""),
     ("http-socket = :80\n", "gunicorn", "the client's address", ""),
-    ("http-socket = /s\n", "gunicorn", "the client's address", "uWSGI: is 0.0.0.0; gunicorn: is empty"),
+    ("http-socket = /s\n", "gunicorn", "the client's address", "is 0.0.0.0; gunicorn: is empty"),
     ("http-socket = :80\nmaster = true\ndie-on-term = true\n", "gunicorn", "SIGTERM",
      "uWSGI: is dropped: SIGTERM ends the server at once (die-on-term); gunicorn: finishes"),
     ("http-socket = :80\nprocesses = 1\n", "granian", "wsgi.multiprocess", ""),

@@ -13,9 +13,11 @@ from lab.config.servers import TRANSLATABLE, check_serves
 from lab.config.spot import Setting
 from lab.config.vocabulary.quoting import shell_file
 from lab.config.vocabulary.senses import senses
+from lab.config.vocabulary.service import Address
 from lab.config.vocabulary.translation import Note, Translation
-from lab.config.vocabulary.values import Expression
+from lab.config.vocabulary.values import Cpus, Expression
 from lab.errors import UsageError
+from lab.model.wording import counted
 
 HIDDEN = "not visible in the configuration"
 """The list of differences that stand in no configuration."""
@@ -84,8 +86,16 @@ class Migration:
         before = _product(workers, threads)
         after = _product(self._written("workers", workers), self._written("threads", threads))
         if before == after:
-            return f"{before} requests, before and after"
-        return f"{before} requests before, {after} after"
+            return f"{before}, before and after"
+        return f"{before} before, {after} after"
+
+    @property
+    def shared_addresses(self) -> tuple[Address, ...]:
+        """Where both servers listen; empty where it is not certain where the old one does."""
+        addresses = self.translation.service.addresses
+        if any(address.elsewhere for address in addresses):
+            return ()
+        return TRANSLATABLE[self.translation.to].translator.listens(addresses)
 
     def _written(self, key: str, value: Expression) -> Expression:
         """Return the value that a meaning has in the new configuration; else *value*."""
@@ -96,14 +106,16 @@ class Migration:
 
 
 def _product(workers: Expression, threads: Expression) -> str:
-    """Return how many requests so many workers and threads serve at once."""
-    both = " x ".join(
-        f"({expression})" if " " in str(expression) else str(expression)
-        for expression in (workers, threads)
-    )
-    if workers.number is None or threads.number is None:
-        return both
-    return f"{both} = {workers.number * threads.number}"
+    """Return how many requests so many workers and threads serve at once, in words."""
+    if workers.number is not None and threads.number is not None:
+        return f"{workers} x {threads} = {counted(workers.number * threads.number, 'request')}"
+    match workers.parts:
+        case (Cpus() as cpus,) if threads.number is not None:
+            more = cpus.plus * threads.number
+            added = f" and {more:,} more" if more else ""
+            return f"{counted(cpus.times * threads.number, 'request')} per CPU{added}"
+    both = (f"({each})" if " " in str(each) else str(each) for each in (workers, threads))
+    return f"{' x '.join(both)} requests"
 
 
 def migrated(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from lab.cli.migrate.migration import HIDDEN, Migration
 from lab.cli.migrate.trial import SideBySide, of_measurement, status_of
+from lab.config.vocabulary.addresses import host_and_port
+from lab.config.vocabulary.service import Address
+from lab.config.vocabulary.values import Expression
 from lab.model.document import Block, Diff, Listing, table
 from lab.report import markdown, plain
 
@@ -37,12 +40,19 @@ def _facts(migration: Migration) -> Iterator[tuple[str, str]]:
     yield "Start it", migration.start
     if migration.concurrency:
         yield "Concurrency", migration.concurrency
-    addresses = migration.translation.service.addresses
-    if addresses and not any(address.elsewhere for address in addresses):
-        yield "Address", "the same as the old server's: change it while both run"
-    for each in migration.open:
-        says = "the translation assumes that no variable is set: give --env NAME=VALUE"
-        yield "Condition", f"{each}: {says}"
+    if addresses := migration.shared_addresses:
+        shown = ", ".join(str(address.path or as_bound(address)) for address in addresses)
+        ways = {"path" if address.path else "port" for address in addresses}
+        way = ways.pop() if len(addresses) == 1 else "address"
+        yield "Address", f"Both use {shown}: to run both, give one another {way}"
+    for condition in migration.open:
+        yield "Condition", condition
+
+
+def as_bound(address: Address) -> Expression:
+    """Return HOST:PORT, with 0.0.0.0 for every address of the machine."""
+    every = address.host.text in {"", "*"}
+    return host_and_port(replace(address, host=Expression.of("0.0.0.0")) if every else address)
 
 
 def as_text(migration: Migration, tried: SideBySide | None = None) -> str:

@@ -23,6 +23,9 @@ PREFIX = "uwsgi_logic_opt_"
 WILDCARDS = 2
 """Folders and files of a pattern that may have a wildcard: more would search the whole disk."""
 
+OF_VARIABLE = "lab does not know whether the variable "
+"""Begins the reason why uWSGI may get something else where a condition asks for a variable."""
+
 FILES = frozenset({"exists", "file", "dir"})
 """Conditions about a file."""
 
@@ -75,11 +78,11 @@ class Logic:
         """Yield the names that a pattern matches, sorted; itself where that is none."""
         pattern, folder = as_text(said), self.path("")
         if sum(map(glob.has_magic, self.path(said).parts)) > WILDCARDS:
-            self.guess(f"it does not look for {pattern}")
+            self.guess(f"lab does not look for {pattern}")
             return
         found = sorted(glob.glob(pattern, root_dir=folder))  # noqa: PTH207 - as C has it
         if not all(self.known.reaches(folder / each) for each in found):
-            self.guess(f"it does not look for {pattern}, outside of this folder")
+            self.guess(f"lab does not look for {pattern}, outside of this folder")
             return
         marked = (each + "/" * (folder / each).is_dir() for each in found)
         yield from map(as_bytes, marked) if found else [said]
@@ -94,8 +97,8 @@ class Logic:
             case "env" | "opt":
                 name, equals, value = said.partition("=")
                 meaning = self.environ(name) if kind == "env" else self.first(name)
-                if kind == "env" and self.known.confined:
-                    self.guess(f"it does not know whether there is {as_text(name)}")
+                if kind == "env" and self.known.confined and meaning is None:
+                    self.guess(f"{OF_VARIABLE}{as_text(name)} is set")
                 holds = meaning is not None and (not equals or meaning == value)
             case "exists":
                 holds = bool(said) and os.access(path, os.R_OK)
@@ -110,7 +113,7 @@ class Logic:
             case "reload":
                 meaning, holds = None, False
             case _:
-                self.guess(f"it does not know whether there is {as_text(said)}")
+                self.guess(f"lab does not know whether there is {as_text(said)}")
                 holds = False
         if holds is wanted:
             yield meaning

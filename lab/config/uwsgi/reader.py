@@ -25,7 +25,7 @@ from lab.config.files import LINES
 from lab.config.spot import Setting, Spot
 from lab.config.templates import filled
 from lab.config.uwsgi import formats
-from lab.config.uwsgi.logic import Logic
+from lab.config.uwsgi.logic import OF_VARIABLE, Logic
 from lab.config.uwsgi.table import Entry, OptionTable, atoi, uwsgi_options
 from lab.config.uwsgi.variables import (
     Budget,
@@ -185,7 +185,7 @@ class Reader:
         if text is None:
             may = self.known.reaches(path)
             self.unread_includes += [str(path)] * bool(by)
-            self.guess(f"{'it cannot' if may else 'without --trusted it does not'} read {path}")
+            self.guess(f"{'lab cannot' if may else 'without --trusted lab does not'} read {path}")
             if by and (may or self.known.here) and not self.known.exists(path):
                 self.missing.append((path, by))
             return
@@ -199,7 +199,7 @@ class Reader:
         self.texts[path] = text
         self.relative |= "%v" in text
         for letter in _unknowable(text):
-            self.guess(f"it does not know %{letter}")
+            self.guess(f"lab does not know %{letter}")
         wanted = section or "uwsgi"
         if form is not None:
             self.forms.add(path)
@@ -238,7 +238,7 @@ class Reader:
             elif key and key[0] not in ";#" and section == wanted:
                 name, _, value = key.partition("=")
                 if unknown := filled(written[number - 1]):
-                    self.guess(f"it does not know what {unknown} stands for")
+                    self.guess(f"lab does not know what {unknown} stands for")
                 place = _place(written[number - 1], path, number)
                 self._take(name.rstrip(BLANKS), value.strip(BLANKS), place)
         return there
@@ -310,9 +310,9 @@ class Reader:
             case setter if setter in formats.LOADS:
                 self._load(option, option.value, formats.LOADS[setter])
             case "uwsgi_opt_add_custom_option":
-                self.guess(f"it does not read what {as_text(option.value)} stands for")
+                self.guess(f"lab does not read what {as_text(option.value)} stands for")
             case "uwsgi_opt_resolve":
-                self.guess(f"it does not look up {as_text(option.value)}")
+                self.guess(f"lab does not look up {as_text(option.value)}")
             case setter if setter in OTHER_LOADS or option.name.startswith("inject-"):
                 self._elsewhere(option.value)
 
@@ -338,7 +338,7 @@ class Reader:
 
     def _elsewhere(self, name: str) -> None:
         """Note what uWSGI reads and this does not."""
-        self.guess(f"it does not read {as_text(name)}")
+        self.guess(f"lab does not read {as_text(name)}")
         self.unread.append(as_text(name))
         self.unread_includes.append(as_text(name))
 
@@ -348,8 +348,9 @@ class Reader:
         return self.folder / as_text(name)
 
     def guess(self, why: str) -> None:
-        """Note the first reason why uWSGI may get something else."""
-        self.guesses = self.guesses or why
+        """Note why uWSGI may get something else: the first reason, a variable after all others."""
+        if not self.guesses or self.guesses.startswith(OF_VARIABLE):
+            self.guesses = self.guesses if why.startswith(OF_VARIABLE) and self.guesses else why
 
     def _replace(self, symbol: str, meaning: Callable[[str], str | None]) -> None:
         for option_state in self.exported:
@@ -372,12 +373,12 @@ class Reader:
 
     def _content(self, name: str) -> str | None:
         if "://" in name or self.known.confined:
-            self.guess(f"it does not read @({as_text(name)})")
+            self.guess(f"lab does not read @({as_text(name)})")
             return None
         self._budget.spend(files=1)
         text = self.known.read(self._path(name))
         if text is None:
-            self.guess(f"it cannot read {as_text(name)}")
+            self.guess(f"lab cannot read {as_text(name)}")
         self._budget.spend(characters=len(text or ""))
         return None if text is None else as_bytes(re.sub(r"[\n\r]\Z", "", text))
 

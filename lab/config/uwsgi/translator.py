@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from lab.config.configuration import Config
 from lab.config.spot import Setting
 from lab.config.uwsgi import APPLICATION, OFF
+from lab.config.uwsgi.logic import OF_VARIABLE
 from lab.config.uwsgi.mounts import FILES, mounted, served
 from lab.config.uwsgi.reader import UNKNOWABLE, check_section
 from lab.config.uwsgi.table import atoi
@@ -24,6 +27,7 @@ from lab.config.vocabulary.service import (
     collected,
     keys_of,
     no_module,
+    one_line,
     sorted_out,
     split_address,
     with_defaults,
@@ -57,6 +61,11 @@ GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
 
 MAGIC = re.compile(rf"(?<!%)(?:%%)*%[{UNKNOWABLE}]")
 ELSEWHERE = "a variable in the value differs at each start or on each machine: write the value"
+
+FOLDERS = frozenset(
+    name for key in ("chdir", "pythonpath") for name in senses()[key].columns[PROGRAM].names
+)
+"""Options whose value is a folder, as %d.. makes one."""
 
 LOGIC = re.compile(r"(if|for)(-.*)?|end(if|for)|else")
 HELD = frozenset({"ini", "include", "set", "set-placeholder", "set-ph", "inherit", *APPLICATION})
@@ -144,8 +153,19 @@ def _finishing(
 
 def _value(setting: Setting, config: Config) -> Expression:
     value = values.of_ini(setting, config)
+    if setting.option in FOLDERS and value.text is not None and ".." in value.text:
+        return Expression.of(_folder(value.text))
     is_number = config.table.is_number(setting.option)
     return Expression.of(str(atoi(value.text))) if is_number and value.text is not None else value
+
+
+def _folder(path: str) -> str:
+    """Return a path without `..`, as far as it is then the same folder: a link may lead away."""
+    plain = os.path.normpath(path)
+    with suppress(OSError, ValueError):
+        if Path(path).is_absolute() and Path(plain).samefile(path):
+            return plain
+    return path
 
 
 def _adjusted(said: dict[str, SenseSetting], config: Config) -> dict[str, SenseSetting]:
@@ -231,8 +251,8 @@ def _beside(config: Config, said: Mapping[str, SenseSetting]) -> dict[str, Sense
 
 def _unread(config: Config) -> Iterator[tuple[str, str]]:
     """Yield what is asked for and not read, or not translated, each with what to do."""
-    if config.guesses:
-        yield "the value is not read completely", config.guesses
+    if config.guesses and not config.guesses.startswith(OF_VARIABLE):  # which is a condition
+        yield "the configuration is not read completely", config.guesses
     carried = {id(socket) for socket in config.sockets(*PROTOCOLS)}
     for setting in config.sockets():
         if id(setting) not in carried:
@@ -248,8 +268,23 @@ def _unread(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _open(config: Config) -> Iterator[str]:
-    """Yield the conditions that were decided here."""
-    yield from (written(setting) for setting in config.settings if setting.option.startswith("if-"))
+    """Yield what was assumed of the machine that serves; an ini decides if-opt by itself."""
+    conditions = [each for each in config.settings if each.option.startswith("if-")]
+    asks_variable = [each for each in conditions if each.option in {"if-env", "if-not-env"}]
+    names = dict.fromkeys(one_line(each.value.partition("=")[0].strip()) for each in asks_variable)
+    if unset := [name for name in names if name not in config.known.environ]:
+        if len(unset) == 1:
+            assumed, value = f"the variable {unset[0]} is not set", unset[0]
+        else:
+            assumed, value = f"the variables {', '.join(unset)} are not set", "NAME"
+        yield f"the translation assumes that {assumed}: give --env {value}=VALUE"
+    others = [
+        written(each)
+        for each in conditions
+        if each not in asks_variable and each.option not in {"if-opt", "if-not-opt"}
+    ]
+    if others:
+        yield f"{', '.join(others)}: decided on this machine: compare it with the one that serves"
 
 
 def special(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:

@@ -14,8 +14,11 @@ from lab.config.vocabulary.senses import Spelling, by_option, name_of, senses
 from lab.config.vocabulary.service import Address, SenseSetting, Service
 from lab.config.vocabulary.values import Cpus, Expression
 
-COUNTED = "in a container the limit counts, too, which the old number ignored"
+COUNTED = "also obeys a container's CPU limit; {} does not"
 """What differs where CPUs are counted: the writers do it by functions of their own."""
+
+COUNTS = {"uwsgi": "%k", "gunicorn": "cpu_count()", "granian": "nproc"}
+"""Program -> how its configurations count CPUs."""
 
 UNKNOWN = "not translated: lab knows no equivalent; look up what it does before you migrate"
 
@@ -341,7 +344,10 @@ def _carry(made: Translation, sense_setting: SenseSetting, column: Spelling) -> 
                 if len(sense_setting.values) > 1
                 else sense_setting
             )
-            made.write(one, column.names[0], *_adapted(value, column))
+            counts = COUNTS.get(made.service.program, "the old number")
+            if "$(" in sense_setting.was:
+                counts = "nproc"  # also in a command of gunicorn
+            made.write(one, column.names[0], *_adapted(value, column, counts))
 
 
 def _carry_switch(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
@@ -368,14 +374,22 @@ def _carry_switch(made: Translation, sense_setting: SenseSetting, column: Spelli
         made.drop(sense_setting, column.lost)
 
 
-def _adapted(value: Expression, column: Spelling) -> tuple[Expression, str]:
-    """Return a value in the unit and the bounds of the other server, and what that changes."""
+def _adapted(value: Expression, column: Spelling, counts: str) -> tuple[Expression, str]:
+    """
+    Return a value in the unit and the bounds of the other server, and what that changes.
+
+    Args:
+        value: The value.
+        column: How the other server spells its sense.
+        counts: How the old configuration counts CPUs.
+    """
     if column.unit == "ms":
         value = value.times(1000)
     bounded = value.within(column.least, column.most)
     says = column.says
     if any(isinstance(part, Cpus) for part in value.parts):
-        says = f"{COUNTED}; {says}" if says else COUNTED
+        counted = COUNTED.format(counts)
+        says = f"{counted}; {says}" if says else counted
     if bounded.number != value.number:
         bound = "at least" if bounded.number == column.least else "at most"
         told = f"it takes {bound} {bounded}, and {value} was asked for"
