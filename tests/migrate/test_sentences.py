@@ -76,6 +76,8 @@ LIMITS = [
     ("threads = 2\n", "", ""),
     ("import os\nthreads = int(os.environ.get('T', '1'))\n",
      "timeout = 30 (gunicorn's default), if $T is 1 -> harakiri = 30", "30"),
+    ("import os\nthreads = int(os.environ.get('T', '2'))\n",
+     "timeout = 30 (gunicorn's default), if $T is 1 -> left out, as $T is 2 by default", ""),
     ("threads = f()\ntimeout = 60\n", "timeout = 60, if `threads` is 1 -> harakiri = 60", "60"),
     ("timeout = 60\n", "timeout = 60 -> harakiri = 60", "60"),
 ]  # fmt: skip

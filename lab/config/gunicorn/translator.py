@@ -238,12 +238,22 @@ def _without_limit(
     if kind == "sync" and number == 1:
         return by_sense, []
     if kind == "sync" and number is None:
-        condition = f"if {threads.value} is 1" if threads else "if `threads` is 1"
-        one = replace(limit, was=f"{limit.was}, {condition}", implied=False)
+        name = str(threads.value) if threads else "`threads`"
+        one = replace(limit, was=f"{limit.was}, if {name} is 1", implied=False)
+        if (default := _default_of(threads)) not in {None, "1"}:
+            return kept, [(one.was, f"left out, as {name} is {default} by default")]
         return by_sense | {limit.sense.key: one}, []
     name = "gthread" if kind == "sync" else kind
     lost = [] if limit.implied else [(limit.was, NO_LIMIT.format(name or "(unknown)"))]
     return kept, lost
+
+
+def _default_of(setting: SenseSetting | None) -> str | None:
+    """Return the default of a value that is a variable; None where there is none."""
+    match setting and setting.value.parts:
+        case (Variable(default=default),):
+            return default
+    return None
 
 
 def _by_kind(
