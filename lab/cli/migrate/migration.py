@@ -114,7 +114,7 @@ def _product(workers: Expression, threads: Expression) -> str:
             more = cpus.plus * threads.number
             added = f" and {more:,} more" if more else ""
             return f"{counted(cpus.times * threads.number, 'request')} per CPU{added}"
-    both = (f"({each})" if " " in str(each) else str(each) for each in (workers, threads))
+    both = (f"({number})" if " " in str(number) else str(number) for number in (workers, threads))
     return f"{' x '.join(both)} requests"
 
 

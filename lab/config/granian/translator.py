@@ -108,10 +108,10 @@ def service_of(config: Config) -> Service:
 
 
 def _default_threads(
-    config: Config, said: Mapping[str, SenseSetting]
+    config: Config, senses_set: Mapping[str, SenseSetting]
 ) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
     """Return the threads that granian starts where the command has no number, or why unknown."""
-    if "threads" in said:
+    if "threads" in senses_set:
         return {}, []
     options = map(config.last, ("workers", "backlog", "backpressure"))
     unknown = [option.option for option in options if option and not option.value.isdecimal()]
@@ -123,9 +123,9 @@ def _default_threads(
     return {sense.key: SenseSetting(sense, (value,), True, was, implied=True)}, []
 
 
-def _closes(said: Mapping[str, SenseSetting]) -> bool:
+def _closes(senses_set: Mapping[str, SenseSetting]) -> bool:
     """Return whether it closes each connection after its reply."""
-    keeps = said.get("keeps-connections")
+    keeps = senses_set.get("keeps-connections")
     return keeps is not None and not keeps.on
 
 

@@ -139,15 +139,15 @@ def _is_graceful(setting: Setting) -> bool:
 
 
 def _finishing(
-    said: Mapping[str, SenseSetting], settings: Sequence[Setting]
+    senses_set: Mapping[str, SenseSetting], settings: Sequence[Setting]
 ) -> dict[str, SenseSetting]:
     """Return the same with the hook that lets requests finish, in the place of die-on-term."""
     hook = next(filter(_is_graceful, settings), None)
     if hook is None:
-        return dict(said)
-    sense, stops = senses()["term-finishes"], said.get("term-stops")
+        return dict(senses_set)
+    sense, stops = senses()["term-finishes"], senses_set.get("term-stops")
     was = ", ".join([*([stops.was] if stops else []), written(hook)])
-    kept = {key: setting for key, setting in said.items() if key != "term-stops"}
+    kept = {key: setting for key, setting in senses_set.items() if key != "term-stops"}
     return kept | {sense.key: SenseSetting(sense, (), True, was)}
 
 
@@ -269,9 +269,13 @@ def _unread(config: Config) -> Iterator[tuple[str, str]]:
 
 def _open(config: Config) -> Iterator[str]:
     """Yield what was assumed of the machine that serves; an ini decides if-opt by itself."""
-    conditions = [each for each in config.settings if each.option.startswith("if-")]
-    asks_variable = [each for each in conditions if each.option in {"if-env", "if-not-env"}]
-    names = dict.fromkeys(one_line(each.value.partition("=")[0].strip()) for each in asks_variable)
+    conditions = [setting for setting in config.settings if setting.option.startswith("if-")]
+    asks_variable = [
+        setting for setting in conditions if setting.option in {"if-env", "if-not-env"}
+    ]
+    names = dict.fromkeys(
+        one_line(setting.value.partition("=")[0].strip()) for setting in asks_variable
+    )
     if unset := [name for name in names if name not in config.known.environ]:
         if len(unset) == 1:
             assumed, value = f"the variable {unset[0]} is not set", unset[0]
@@ -279,9 +283,9 @@ def _open(config: Config) -> Iterator[str]:
             assumed, value = f"the variables {', '.join(unset)} are not set", "NAME"
         yield f"the translation assumes that {assumed}: give --env {value}=VALUE"
     others = [
-        written(each)
-        for each in conditions
-        if each not in asks_variable and each.option not in {"if-opt", "if-not-opt"}
+        written(setting)
+        for setting in conditions
+        if setting not in asks_variable and setting.option not in {"if-opt", "if-not-opt"}
     ]
     if others:
         yield f"{', '.join(others)}: decided on this machine: compare it with the one that serves"
