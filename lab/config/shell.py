@@ -31,8 +31,7 @@ def start_of(name: str, line: str, spot: Spot, surroundings: Surroundings) -> St
         spot: Where the line begins.
         surroundings: What the file says besides.
     """
-    begins = 0
-    commands = 1 + sum(1 for _ in operators(line))
+    begins, others = 0, False
     for start, end in (*operators(line), (len(line), len(line))):
         text = line[begins:start]
         try:
@@ -42,9 +41,12 @@ def start_of(name: str, line: str, spot: Spot, surroundings: Surroundings) -> St
         if (program := _program(words)) and text.count("(") == text.count(")"):
             blanks = len(text) - len(text.lstrip())
             place = replace(spot, column=spot.column + begins + blanks)
+            alone = not others and start == len(line)
+            before = line[: begins + blanks].strip()
             return StartCommand(
-                name, program, words, place, text.strip(), commands == 1, surroundings
+                name, program, words, place, text.strip(), alone, before, surroundings
             )
+        others |= len(words) != 2 or words[0] != "cd" or line[start:end] not in {"&&", ";"}
         if words[:1] == ("cd",) and words[1:]:
             folder = (surroundings.folder or spot.file.parent) / words[1]
             surroundings = replace(surroundings, folder=folder)

@@ -64,7 +64,10 @@ class StartCommand:
     """The command as it is written, in one line, without the commands before and behind it."""
 
     alone: bool = True
-    """Whether no other command stands before or behind it."""
+    """Whether no other command stands before or behind it but `cd FOLDER`."""
+
+    before: str = ""
+    """What stands before it in its line: the commands that say its folder."""
 
     surroundings: Surroundings = field(default_factory=Surroundings)
 

@@ -52,7 +52,8 @@ def test_a_quoted_dollar_in_a_command_of_gunicorn_is_not_computed():
         ("gunicorn m:app # comment", "#"),
         ("gunicorn -w 2 m:app; echo x", ";"),
         ("gunicorn m:app\necho x", r"\n"),
-        ("cd /srv && gunicorn m:app", "&"),
+        ("cd /srv && ls && gunicorn m:app", "&"),
+        ("cd /srv || gunicorn m:app", "|"),
         ("gunicorn m:app | tee x", "|"),
         ("gunicorn m:app > x", ">"),
         ("gunicorn m:app < x", "<"),
@@ -67,6 +68,20 @@ def test_more_than_one_command_is_refused(command, sign):
     with pytest.raises(ProfileError, match="give the line that starts it alone") as refused:
         migrated(command, "uwsgi", {})
     assert sign in str(refused.value)
+
+
+@pytest.mark.parametrize("before", ["cd /srv && ", "cd /srv && exec ", "cd /srv; cd b && exec "])
+@pytest.mark.parametrize("in_procfile", [False, True])
+def test_a_folder_before_a_command_is_named(before, in_procfile, tmp_path):
+    """As `lab lint` reads it; the folder is for whoever starts the new server."""
+    name = f"{before}gunicorn m:app"
+    if in_procfile:
+        (tmp_path / "Procfile").write_text(f"web: {name}\n")
+        name = str(tmp_path / "Procfile")
+    made = migrated(name, "granian", {})
+    assert made.text.endswith(" m:app\n")
+    (note,) = [note for note in made.translation.lost if note.was.startswith("cd /srv")]
+    assert "where you start the new server" in note.becomes
 
 
 def test_signs_in_quotes_are_no_commands():
@@ -89,12 +104,15 @@ def test_exec_changes_nothing():
     )
 
 
-def test_a_variable_in_a_command_of_uwsgi_is_refused():
-    """It was taken for a text; uWSGI reads variables itself, of another form."""
-    with pytest.raises(ProfileError, match="write '"):
-        migrated('uwsgi --http :80 --module m:app --procname "$X"', "gunicorn", {})
-    made = migrated("uwsgi --http :80 --module m:app --procname '$(X)'", "gunicorn", {})
-    assert 'proc_name = os.environ["X"]' in made.text
+def test_a_variable_in_a_command_of_uwsgi():
+    """A shell's variable is one of the environment, as $(X) is; a default is not read."""
+    with pytest.raises(ProfileError, match="default of a variable"):
+        migrated('uwsgi --http :80 --module m:app --procname "${X:-x}"', "gunicorn", {})
+    for written in ('"$X"', "${X}", "'$(X)'"):
+        command = f"uwsgi --http :$PORT --module m:app --procname {written}"
+        made = migrated(command, "gunicorn", {})
+        assert 'proc_name = os.environ["X"]' in made.text
+        assert 'bind = "0.0.0.0:" + os.environ["PORT"]' in made.text
 
 
 LINES = ("export A=1", "B=2", "cd /srv", ". ./x.env", "source x.env", "ulimit -n 5", "umask 7")

@@ -12,6 +12,9 @@ from lab.config import reading, servers
 from lab.config.command import is_command
 from lab.config.configuration import Config, Known
 from lab.config.servers import STDIN
+from lab.config.shell import start_of
+from lab.config.spot import Spot
+from lab.config.start import Surroundings
 from lab.config.vocabulary.service import one_line
 from lab.config.vocabulary.translation import AROUND, Note
 from lab.config.words import pieces, words_of
@@ -42,6 +45,7 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Con
         ProfileError: It is neither, or cannot be read.
     """
     if is_command(name):
+        name = _command(name)
         _check_alone(name)
     config = reading.read(name, Known().for_files(environ, trusted=trusted))
     if config.start is not None:
@@ -51,6 +55,12 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Con
             raise ProfileError(name, problem)
     servers.of_config(config).translator.check_certain(config)
     return config
+
+
+def _command(line: str) -> str:
+    """Return the command of a server in a line, if nothing but `cd FOLDER` stands around it."""
+    start = start_of("", _in_a_line(line), Spot(STDIN, 1, 1), Surroundings())
+    return start.text if start is not None and start.alone else line
 
 
 def _check_alone(text: str) -> None:
@@ -99,7 +109,8 @@ def around(name: str, config: Config) -> list[Note]:
     server = servers.of_config(config)
     if config.start is None and not is_command(name):
         return server.translator.around(config)
-    text = config.start.text if config.start else name
+    start = config.start
+    text = f"{start.before} {start.text}" if start else name
     words = words_of(_in_a_line(text), STDIN)
     before = itertools.takewhile(lambda word: PurePath(word.value).name != server.program, words)
     kept = (word for word in before if not server.takes_variable(word.raw))

@@ -18,7 +18,7 @@ from lab.errors import ProfileError
 
 PROGRAM = "uwsgi"
 
-UNREPLACED = "lab does not replace a shell's variables here: write '$(NAME)'"
+UNREPLACED = "lab does not read the default of a variable in a command of uWSGI: write the value"
 
 
 def read_command(text: str, known: Known) -> Config:
@@ -33,7 +33,7 @@ def read_command(text: str, known: Known) -> Config:
     assert command is not None
     settings: list[Setting] = []
     texts, top = {here: text}, command.program.spot
-    variables = [word for word in command.behind if SHELL.search(with_literals(word.raw))]
+    variables = [word for word in command.behind if _has_default(word)]
     rest = iter(command.behind)
     for word in rest:
         place = word
@@ -71,6 +71,11 @@ def read_command(text: str, known: Known) -> Config:
         forms=frozenset(texts),
         refused=tuple((replace(word, option=word.raw), UNREPLACED) for word in variables),
     )
+
+
+def _has_default(word: Setting) -> bool:
+    """Return whether a shell puts another text in the place of a variable that is not set."""
+    return any(match[2] is not None for match in SHELL.finditer(with_literals(word.raw)))
 
 
 def _value(word: Setting) -> str:
