@@ -35,8 +35,13 @@ def _lines(block: Block) -> Iterator[str]:
         case str():
             yield block
         case Listing(name, text):
-            yield f"# {name}"
-            yield text.rstrip("\n")
+            first, _, rest = text.rstrip("\n").partition("\n")
+            # A copy of a script runs only if its first line is the one that names its interpreter.
+            yield from (
+                (first, f"# {name}", rest)
+                if first[:2] == "#!"
+                else (f"# {name}", text.rstrip("\n"))
+            )
         case Diff(title, lines):
             yield from (title.upper(), *(f"  {line}" for line in lines)) if title else lines
         case Table():
