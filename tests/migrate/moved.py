@@ -12,14 +12,15 @@ from lab.bench.servers.ports import free_port
 from lab.config.vocabulary.service import Address, Application, SenseSetting, Service
 from lab.config.vocabulary.values import Cpus, Expression, Variable
 
-LEFT_OUT = {"user", "group", "socket-owner", "certificate", "certificate-key", "virtualenv"}
+TLS = {"certificate", "certificate-key", "ciphers", "client-ca", "client-required"}
+LEFT_OUT = TLS | {"user", "group", "socket-owner", "virtualenv", "background"}
 """Senses of whom and of what is not here."""
 
 PACKAGES = {"process-name": "setproctitle", "reload": "watchfiles", "greenlets": "gevent"}
 """Sense -> the package that it needs."""
 
 FOLDERS = {"chdir", "static", "pythonpath"}
-FILES = {"log-file", "pid-file"}
+FILES = {"log-file", "access-file", "pid-file"}
 """Senses whose values are paths that must be there, or whose folder must."""
 
 AT_MOST = {"workers": 2, "backlog": 1024}

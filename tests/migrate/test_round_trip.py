@@ -26,6 +26,9 @@ SPECIAL = {
     "keepalive",
     "static-expires",
     "prefix",
+    "client-ca",
+    "http-versions",
+    "http2-frame",
 }
 """Senses that one of them says in words of its own."""
 

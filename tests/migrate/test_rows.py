@@ -53,7 +53,7 @@ ROWS = [
     ("max-worker-lifetime = 30", LOST, "--workers-lifetime 60"),
     ("max-worker-lifetime-delta = 60", LOST, SAME),
     ("offload-threads = 2", SAME, SAME),
-    ("plugin = http", LOST, LOST),
+    ("plugin = http", SAME, SAME),
     ("logto = /var/log/x.log", 'errorlog = "/var/log/x.log"', LOST),
     ("memory-report = true", LOST, LOST),
     ("http-keepalive = 30", "keepalive = 30", CHANGED),
@@ -62,10 +62,10 @@ ROWS = [
     ("py-autoreload = 1", "reload = True", "--reload"),
     ("touch-reload = /x", LOST, LOST),
     ("log-x-forwarded-for = true", LOST, LOST),
-    ("manage-script-name = true", LOST, SAME),
+    ("manage-script-name = true", SAME, SAME),
     ("gevent = 100", 'worker_class = "gevent"', LOST),
     ("async = 10", LOST, LOST),
-    ("wsgi-disable-file-wrapper = true", "sendfile = False", SAME),
+    ("wsgi-disable-file-wrapper = true", CHANGED, SAME),
     ("cheaper = 2", LOST, LOST),
     ("cron = -1 -1 -1 -1 -1 true", LOST, LOST),
     ("spooler = /srv/jobs", LOST, LOST),
@@ -88,7 +88,7 @@ ROWS = [
     ("reload-on-as = 300", LOST, LOST),
     ("max-fd = 1000", LOST, LOST),
     ("master-fifo = /tmp/x", LOST, LOST),
-    ("daemonize = /var/log/x", LOST, LOST),
+    ("daemonize = /var/log/x", "daemon = True", LOST),
 ]
 CASES = [
     (line, to, row[at]) for line, *row in ROWS for at, to in enumerate(("gunicorn", "granian"))

@@ -131,15 +131,27 @@ def test_the_ini_that_is_written_lets_requests_finish(moved):
 
 
 @pytest.mark.parametrize("to", ["uwsgi", "granian"])
-def test_the_file_of_an_access_log_is_lost(tmp_path, to):
-    """Other servers log requests where they log everything else."""
+def test_the_file_of_an_access_log(tmp_path, to):
+    """UWSGI logs requests to a file of their own; granian needs a file of Python's for that."""
     file = migrated("gunicorn --access-logfile /a.log m:a", to, {})
-    assert any("/a.log" in line for line in listed(file, "no equivalent"))
-    assert "accesslog" not in str(file.lists["the same"])
+    (line,) = [line for name in file.lists for line in listed(file, name) if "/a.log" in line]
+    if to == "uwsgi":
+        assert "\nreq-logger = file:/a.log\n" in file.text
+        assert line in listed(file, "the same")
+        back = migrated(_file(tmp_path, file.text), "gunicorn", {})
+        assert '\naccesslog = "/a.log"\n' in back.text
+    else:
+        assert line in listed(file, "no equivalent")
+        assert "--log-config" in line
+        assert "--access-log " in file.text
     assert "disable-logging" not in file.text
-    assert to == "uwsgi" or "--access-log " in file.text
     output = migrated("gunicorn --access-logfile - m:a", to, {})
     assert "accesslog" in str(output.lists["the same"])
+
+
+def _file(folder, text):
+    (folder / "uwsgi.ini").write_text(text)
+    return str(folder / "uwsgi.ini")
 
 
 def test_the_concurrency_is_that_of_what_is_written(moved):

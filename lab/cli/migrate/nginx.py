@@ -17,6 +17,8 @@ HEADERS = (
 NO_ADDRESS = "nginx would read more in it than an address: give proxy_pass a plain one by hand"
 """What becomes of one that holds a variable of the environment, a blank or nginx's own signs."""
 
+RELATIVE = "nginx would look for a relative path in a folder of its own: write the absolute path"
+
 
 def lines_of(made: Translation, *, speaks_uwsgi: bool) -> tuple[str, ...]:
     """
@@ -30,6 +32,9 @@ def lines_of(made: Translation, *, speaks_uwsgi: bool) -> tuple[str, ...]:
     """
     before = [address for address in made.service.addresses if address.protocol == "uwsgi"]
     if speaks_uwsgi or not before:
+        return ()
+    if before[0].path is not None and str(before[0].path)[:1] not in {"/", "@"}:
+        made.lost.append(Note(before[0].was, RELATIVE))
         return ()
     where = _where(before[0])
     if where is None:

@@ -40,6 +40,8 @@ def _facts(migration: Migration) -> Iterator[tuple[str, str]]:
     yield "Start it", migration.start
     if migration.concurrency:
         yield "Concurrency", migration.concurrency
+    if not migration.translation.service.addresses:
+        yield "Address", "not known: write one before you start the new server"
     if addresses := migration.shared_addresses:
         shown = ", ".join(str(address.path or as_bound(address)) for address in addresses)
         ways = {"path" if address.path else "port" for address in addresses}

@@ -36,7 +36,14 @@ from lab.config.vocabulary.service import (
     without,
     written,
 )
-from lab.config.vocabulary.translation import Files, Note, Translation, Translator, Words
+from lab.config.vocabulary.translation import (
+    Files,
+    Note,
+    OptionLine,
+    Translation,
+    Translator,
+    Words,
+)
 from lab.config.vocabulary.values import Expression
 from lab.config.words import OFF
 
@@ -63,6 +70,12 @@ WORDS = Words(
 NO_THREADS = "blocking-threads is not set"
 HALF = "granian then runs up to half of backpressure, or of backlog / workers, as threads"
 WRITE = "write --blocking-threads"
+RELATIVE = (
+    "granian binds a relative path in the folder that it is started in, and the new server in its "
+    "working directory: write the absolute path"
+)
+
+CALLED = "the application is called by it"
 
 HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
 
@@ -76,19 +89,19 @@ def service_of(config: Config) -> Service:
         route for route in _with_routes(config.settings, routes) if route.option not in HELD
     ]
     ambiguous = [one_line(f"static-path-route = {path}") for path in routes if "=" in path]
-    said, rest = collected(
+    by_sense, rest = collected(
         PROGRAM, settings, lambda name: name, values.of_shell, lambda each: each.value not in OFF
     )
-    said = _modes(said)
+    by_sense = _modes(by_sense)
     gone, unknown = sorted_out(PROGRAM, rest)
     application, interface = _application(config), interface_of(config)
-    said, idle = without(said, () if interface == WSGI else ("threads",))
-    derived, lost = _default_threads(config, said) if interface == WSGI else ({}, [])
+    by_sense, idle = without(by_sense, () if interface == WSGI else ("threads",))
+    derived, lost = _default_threads(config, by_sense) if interface == WSGI else ({}, [])
     return Service(
         PROGRAM,
         application,
         (_address(config),),
-        with_defaults(PROGRAM, said, "granian"),
+        with_defaults(PROGRAM, by_sense, "granian"),
         gone,
         unknown,
         idle,
@@ -103,7 +116,8 @@ def service_of(config: Config) -> Service:
         unclear=frozenset({"threads"} if lost else ()),
         derived=derived,
         interface=interface,
-        facts=frozenset({"no-keep-alive"} if _closes(said) else ()),
+        facts=frozenset({"no-keep-alive"} if _closes(by_sense) else ()),
+        needless=tuple((written(setting), CALLED) for setting in config.all("interface")),
     )
 
 
@@ -138,15 +152,15 @@ def _resolved(setting: Setting, config: Config) -> Setting:
     return replace(setting, value=text, raw=text)
 
 
-def _modes(said: dict[str, SenseSetting]) -> dict[str, SenseSetting]:
+def _modes(by_sense: dict[str, SenseSetting]) -> dict[str, SenseSetting]:
     """Return the same with the mode of the socket in octal: without a 0 in front it is decimal."""
-    mode = said.get("socket-mode")
+    mode = by_sense.get("socket-mode")
     if mode is None or not re.fullmatch("(0o?)?[0-9]+", text := mode.value.text or ""):
-        return said
+        return by_sense
     with suppress(ValueError):
         octal = f"{int(text, 8 if text.startswith('0') else 10):o}"
-        return said | {"socket-mode": replace(mode, values=(Expression.of(octal),))}
-    return said
+        return by_sense | {"socket-mode": replace(mode, values=(Expression.of(octal),))}
+    return by_sense
 
 
 def _with_routes(settings: Sequence[Setting], routes: list[str]) -> Iterator[Setting]:
@@ -182,7 +196,10 @@ def _address(config: Config) -> Address:
     tls = (files[0], files[1]) if len(files) > 1 else None
     nothing = Expression.of("")
     if uds is not None:
-        return Address("http", nothing, nothing, values.of_shell(uds), written(uds), tls)
+        path = values.of_shell(uds)
+        moves = config.last("working-dir") and not str(path).startswith("/")
+        elsewhere = RELATIVE if moves else ""
+        return Address("http", nothing, nothing, path, written(uds), tls, elsewhere=elsewhere)
     was = ", ".join(written(setting) for setting in (host, port) if setting) or "granian's default"
     return Address(
         "http",
@@ -208,6 +225,10 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
             made.write(sense_setting, column.names[0], Expression(("0", *digits)), column.says)
         case "header-bytes" | "keepalive":
             made.changed.append(Note(sense_setting.was, column.lost or column.says))
+        case "http-versions":
+            text = sense_setting.value.text
+            says = "granian accepts HTTP/2 without TLS, too" if text != "1" else ""
+            made.write(sense_setting, column.names[0], sense_setting.value, says)
         case "time-limit" | "requests-limit":
             if sense_setting.value.text != "0":
                 made.drop(sense_setting, column.lost)
@@ -225,7 +246,7 @@ def _static(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
             continue
         made.write(sense_setting, "static-path-route", Expression.of(route), column.says)
         folder = Expression(tuple(part for part in (begun, *value.parts[1:]) if part))
-        made.write(sense_setting, "static-path-mount", folder)
+        made.lines.append(OptionLine("static-path-mount", folder, sense_setting.was))
 
 
 def added(made: Translation) -> None:
@@ -303,10 +324,10 @@ def environment_of(made: Translation) -> str:
 
 def _assigned(made: Translation) -> Iterator[tuple[str, Expression]]:
     """Yield the variables that are set, each with its value."""
-    said = made.service.senses
-    expressions = [*said["environment"].values] if "environment" in said else []
-    if "pythonpath" in said:
-        parts = [part for value in said["pythonpath"].values for part in (":", *value.parts)][1:]
+    senses_set = made.service.senses
+    expressions = [*senses_set["environment"].values] if "environment" in senses_set else []
+    if "pythonpath" in senses_set:
+        parts = [part for value in senses_set["pythonpath"].values for part in (":", *value.parts)][1:]
         expressions.append(Expression(("PYTHONPATH=", *parts)))
     for value in expressions:
         name, _, text = str(value.parts[0]).partition("=")

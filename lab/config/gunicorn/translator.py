@@ -17,7 +17,7 @@ from lab.config.gunicorn.writer import WORDS, bind_of, files, spoken
 from lab.config.interface import ASGI, WSGI, of_worker_class
 from lab.config.spot import Setting
 from lab.config.vocabulary import environment, values
-from lab.config.vocabulary.addresses import of_bind
+from lab.config.vocabulary.addresses import below, of_bind
 from lab.config.vocabulary.senses import Spelling, by_option, senses
 from lab.config.vocabulary.service import (
     Address,
@@ -42,6 +42,8 @@ COMMAND = Path(PROGRAM)
 
 COMPUTED = "the value is computed, and lab does not run it: write the value"
 
+CONNECTIONS = "gthread accepts no more connections than this: lab knows no equivalent"
+
 NO_TLS = (
     "the TLS settings are unknown, so lab writes no address: write certfile and keyfile as strings"
 )
@@ -62,10 +64,13 @@ NO_ARGUMENTS = "gunicorn reads options from this variable, and lab does not: wri
 DEFAULT = "127.0.0.1:8000"
 """The default address, if the environment has no variable PORT."""
 
-ACCESS_FILE = (
-    "the new server logs requests where it logs everything else, and not in this file: use "
-    "access_log of nginx for a file of requests alone"
-)
+VERSIONS = {"1": "h1", "2": "h2", "auto": "h2,h1"}
+"""Versions of HTTP, as granian has them -> as gunicorn has them."""
+
+REQUESTED = {"CERT_NONE": "0", "CERT_OPTIONAL": "1", "CERT_REQUIRED": "2"}
+"""Constants of the module ssl -> their numbers."""
+
+IS_DEFAULT = "not needed: this is the default"
 
 BY_PORT = (
     "gunicorn listens on 0.0.0.0:$PORT where PORT is set, as platforms with a Procfile do: set the "
@@ -79,21 +84,30 @@ def service_of(config: Config) -> Service:
     doubt = uncertain(config, every)
     last = {name: setting for name, setting in every.items() if name not in doubt.names}
     known = set(carried()["settings"])
+    defaults = [setting for setting in last.values() if _by_default(setting)]
     settings = [
-        setting for name, setting in last.items() if name in known and not _by_default(setting)
+        setting for name, setting in last.items() if name in known and setting not in defaults
     ]
     computed = [setting for setting in settings if _unknown(setting) and not _entries(setting)]
     plain = [
         setting for setting in settings if setting not in computed and setting.option not in HELD
     ]
     by_sense, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
-    by_sense = _modes(_lists(by_sense, last))
-    by_sense, more_lost = _without_access_file(by_sense, last.get("accesslog"))
-    extra = [*doubt.notes, *_computed(computed, plain), *more_lost]
+    by_sense = _with_access_file(_modes(_lists(by_sense, last)), last.get("accesslog"))
+    by_sense, rest, no_effect = _tls(by_sense, rest, last)
+    by_sense = _versions(by_sense)
+    extra = [*doubt.notes, *_computed(computed, plain)]
     unknown_names = {*doubt.names, *(setting.option for setting in computed)}
     kind, uncertain_class = _worker_class(last.get("worker_class"))
     kind = "" if "worker_class" in unknown_names else kind
+    bound = by_sense.get("greenlets")
     by_sense, more = _by_kind(by_sense, kind)
+    if bound is not None and "greenlets" not in by_sense:
+        threads = by_sense["threads"].value.text if "threads" in by_sense else "1"
+        if kind == "sync" and threads == "1":
+            no_effect = (*no_effect, bound.was)
+        else:
+            more.append((bound.was, CONNECTIONS))
     gone, unknown = sorted_out(PROGRAM, rest)
     application = _application(last.get("wsgi_app"))
     by_sense = _without_doubt(with_defaults(PROGRAM, by_sense, "gunicorn"), unknown_names)
@@ -115,7 +129,11 @@ def service_of(config: Config) -> Service:
         by_sense,
         gone,
         unknown,
-        idle,
+        (*idle, *no_effect),
+        needless=(
+            *((written(setting), IS_DEFAULT) for setting in defaults),
+            *_plain_class(last.get("worker_class"), kind),
+        ),
         extra=(
             *extra,
             *uncertain_class,
@@ -202,14 +220,60 @@ def _worker_class(setting: Setting | None) -> tuple[str, list[tuple[str, str]]]:
     return first.default, [(written(setting), says)]
 
 
-def _without_access_file(
+def _with_access_file(
     by_sense: dict[str, SenseSetting], setting: Setting | None
-) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
-    """Return the meanings without the file of the access log, which has no equivalent."""
+) -> dict[str, SenseSetting]:
+    """Return the access log with its file; - is the standard output, no file."""
     log = by_sense.get("access-log")
     if log is None or setting is None or setting.value in {"", "-"}:
-        return by_sense, []
-    return by_sense | {log.sense.key: replace(log, implied=True)}, [(written(setting), ACCESS_FILE)]
+        return by_sense
+    file = SenseSetting(senses()["access-file"], (_value(setting),), True, log.was)
+    return by_sense | {"access-log": replace(log, implied=True), "access-file": file}
+
+
+def _tls(
+    by_sense: dict[str, SenseSetting], rest: list[Setting], last: Mapping[str, Setting]
+) -> tuple[dict[str, SenseSetting], list[Setting], tuple[str, ...]]:
+    """Return what holds of clients' certificates, what has no meaning, and what has no effect."""
+    asks = next((setting for setting in rest if setting.option == "cert_reqs"), None)
+    rest = [setting for setting in rest if setting is not asks]
+    no_effect = []
+    if (
+        asks is not None
+        and _files(last) is not None
+        and "client-ca" in by_sense
+        and asks.value != "0"
+    ):
+        required = asks.value == "2"
+        sense = senses()["client-required"]
+        by_sense = by_sense | {sense.key: SenseSetting(sense, (), required, written(asks))}
+    elif asks is not None:
+        no_effect.append(written(asks))
+    unread = () if _files(last) is not None else ("ciphers", "client-ca")
+    if "client-ca" in by_sense and "client-required" not in by_sense:
+        unread = (*unread, "client-ca")
+    by_sense, idle = without(by_sense, dict.fromkeys(unread))
+    return by_sense, rest, (*no_effect, *idle)
+
+
+def _versions(by_sense: dict[str, SenseSetting]) -> dict[str, SenseSetting]:
+    """Return the versions of HTTP as granian has them."""
+    versions = by_sense.get("http-versions")
+    if versions is None:
+        return by_sense
+    names = {name.strip() for name in (versions.value.text or "").split(",")}
+    one = "auto" if {"h1", "h2"} <= names else "2" if "h2" in names else "1"
+    return by_sense | {"http-versions": replace(versions, values=(Expression.of(one),))}
+
+
+def _plain_class(setting: Setting | None, kind: str) -> Iterator[tuple[str, str]]:
+    """Yield a class of workers that is nothing of gunicorn's alone."""
+    if setting is None or setting.raw == "None":
+        return
+    if kind in {"sync", "gthread"}:
+        yield written(setting), "not needed: the number of threads says it"
+    elif kind and of_worker_class(kind) != WSGI:
+        yield written(setting), f"the interface: {of_worker_class(kind).upper()}"
 
 
 def _unread(kind: str) -> tuple[str, ...]:
@@ -217,7 +281,7 @@ def _unread(kind: str) -> tuple[str, ...]:
     if of_worker_class(kind) == WSGI:
         return ()
     others = () if "asgi" in kind else ("header-line", "header-count", "header-bytes")
-    return ("threads", "greenlets", "sendfile", *others)
+    return ("threads", "greenlets", "file-wrapper", "sendfile", *others)
 
 
 def _without_limit(
@@ -265,7 +329,7 @@ def _by_kind(
         return result, []
     greenlets = result.pop("greenlets", None)
     if "gevent" in kind:
-        was = f"worker_class = {kind}"
+        was = f"worker_class = {kind}" + (f", {greenlets.was}" if greenlets else "")
         value = greenlets.values if greenlets else (Expression.of("1000"),)
         result["greenlets"] = SenseSetting(senses()["greenlets"], value, True, was)
     elif kind not in {"sync", "gthread"}:
@@ -291,6 +355,8 @@ def _unknown(setting: Setting) -> bool:
 def _resolved(setting: Setting, config: Config) -> Setting:
     """Return a setting with its variables replaced, if all of them are known."""
     value, environ = _expression(setting), config.known.environ
+    if setting.option == "cert_reqs" and (number := REQUESTED.get(setting.raw.rpartition(".")[2])):
+        return replace(setting, value=number)
     if value is None or value.text is not None:
         return setting
     if setting.spot.file == COMMAND:
@@ -344,8 +410,9 @@ def _modes(by_sense: dict[str, SenseSetting]) -> dict[str, SenseSetting]:
 
 
 def _by_default(setting: Setting) -> bool:
-    """Return whether a setting has its default; the log "-" is standard error."""
-    return setting.raw == "None" or (setting.option == "errorlog" and setting.value == "-")
+    """Return whether it says what holds without it; a log called - is standard error, no file."""
+    default = {"errorlog": {"-"}, "proxy_protocol": {"off", "False"}, "protocol": {"http"}}
+    return setting.raw == "None" or setting.value in default.get(setting.option, ())
 
 
 def _lists(
@@ -392,7 +459,10 @@ def _addresses(last: Mapping[str, Setting], environ: Mapping[str, str]) -> Itera
     if len(expressions) == 1 and expressions[0].text and "," in expressions[0].text:
         expressions = [Expression.of(text.strip()) for text in expressions[0].text.split(",")]
     for value in expressions:
-        yield of_bind(value, protocol, written(bind), _files(last))
+        address = of_bind(value, protocol, written(bind), _files(last))
+        folder = last.get("chdir")
+        path = address.path and below(address.path, _value(folder) if folder else None)
+        yield replace(address, path=path)
 
 
 def _files(last: Mapping[str, Setting]) -> tuple[str, str] | None:
@@ -459,6 +529,8 @@ def _umask(translation: Translation, sense_setting: SenseSetting) -> None:
 
 
 def _access_log(translation: Translation, sense_setting: SenseSetting) -> None:
+    if sense_setting.on and "access-file" in translation.service.senses:
+        return  # its file is the option that switches it on
     if sense_setting.on:
         file = translation.service.senses.get("log-file")
         translation.write(sense_setting, "accesslog", file.value if file else Expression.of("-"))
@@ -485,6 +557,30 @@ def _greenlets(translation: Translation, sense_setting: SenseSetting) -> None:
     translation.write(sense_setting, "worker_connections", sense_setting.value)
 
 
+def _access_file(translation: Translation, sense_setting: SenseSetting) -> None:
+    translation.write(sense_setting, "accesslog", sense_setting.value)
+
+
+def _client_ca(translation: Translation, sense_setting: SenseSetting) -> None:
+    translation.write(sense_setting, "ca_certs", sense_setting.value)
+    if "client-required" not in translation.service.senses:
+        line = "a client with a certificate is checked"
+        translation.lines.append(OptionLine("cert_reqs", Expression.of("1"), line, number=True))
+
+
+def _client_required(translation: Translation, sense_setting: SenseSetting) -> None:
+    number = "2" if sense_setting.on else "1"
+    line = OptionLine("cert_reqs", Expression.of(number), sense_setting.was, number=True)
+    translation.lines.append(line)
+    translation.same.append(Note(sense_setting.was, f"cert_reqs = {number}"))
+
+
+def _http_versions(translation: Translation, sense_setting: SenseSetting) -> None:
+    value = VERSIONS.get(sense_setting.value.text or "auto", "h2,h1")
+    says = sense_setting.sense.columns[PROGRAM].says if value != "h1" else ""
+    translation.write(sense_setting, "http_protocols", Expression.of(value), says)
+
+
 def _pythonpath(translation: Translation, sense_setting: SenseSetting) -> None:
     joined = [part for value in sense_setting.values for part in (",", *value.parts)][1:]
     translation.write(sense_setting, "pythonpath", Expression(tuple(joined)))
@@ -495,6 +591,10 @@ def _environment(translation: Translation, sense_setting: SenseSetting) -> None:
 
 
 _SPECIAL = {
+    "access-file": _access_file,
+    "client-ca": _client_ca,
+    "client-required": _client_required,
+    "http-versions": _http_versions,
     "access-log": _access_log,
     "environment": _environment,
     "greenlets": _greenlets,

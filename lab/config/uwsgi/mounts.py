@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -20,16 +21,26 @@ def served(config: Config) -> Application | None:
     file = config.last(*FILES)
     named = config.last("callable")
     callable_ = named.value if named else "application"
+    beside = f", {written(named)}" if named else ""
     if module is not None:
         name, colon, called = module.value.partition(":")
         return application_of(
-            name.removesuffix(".py"), called if colon else callable_, written(module)
+            name.removesuffix(".py"), called if colon else callable_, written(module) + beside
         )
     if file is not None:
         module_name = _module_of(file.value, config) if file.value.endswith(".py") else ""
-        return application_of(module_name, callable_, written(file))
+        return application_of(module_name, callable_, written(file) + beside)
     mount = config.last("mount")
     return _of_mount(mount, config, callable_) if mount is not None else None
+
+
+def unserved(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield a callable without a module, and a file beside one, each with what to do."""
+    module, file = config.last("module", "wsgi"), config.last(*FILES)
+    if module and file:
+        yield written(file), "module names the application: make sure that both are the same"
+    if (named := config.last("callable")) and not served(config):
+        yield written(named), "no module is known that has it: write MODULE:CALLABLE"
 
 
 def _of_mount(mount: Setting, config: Config, callable_: str) -> Application | None:

@@ -13,11 +13,17 @@ from lab.config.configuration import Config
 from lab.config.spot import Setting
 from lab.config.uwsgi import APPLICATION, OFF
 from lab.config.uwsgi.logic import OF_VARIABLE
-from lab.config.uwsgi.mounts import FILES, mounted, served
+from lab.config.uwsgi.mounts import FILES, mounted, served, unserved
 from lab.config.uwsgi.reader import UNKNOWABLE, check_section
 from lab.config.uwsgi.table import atoi
 from lab.config.vocabulary import values
-from lab.config.vocabulary.addresses import ABSTRACT, host_and_port, lost_address, lost_by_uwsgi
+from lab.config.vocabulary.addresses import (
+    ABSTRACT,
+    below,
+    host_and_port,
+    lost_address,
+    lost_by_uwsgi,
+)
 from lab.config.vocabulary.quoting import ini_comment, ini_lines
 from lab.config.vocabulary.senses import Spelling, senses
 from lab.config.vocabulary.service import (
@@ -59,6 +65,18 @@ APART = 60
 HOST = "%k counts the CPUs of the host and ignores the limit of a container"
 GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
 
+EMBEDDED = re.compile(r"python\d*|http|corerouter|logfile")
+"""Plugins whose work the other servers do themselves."""
+
+PLUGINS = frozenset({"plugin", "plugins", "need-plugin", "need-plugins"})
+
+NO_PLUGIN = "not needed: Python and HTTP are part of the server"
+IS_DEFAULT = "not needed: this is the default"
+NO_ROUTER = "left out: it has no effect without the router of `http`"
+SPOKEN = "the protocol of the addresses of `socket`"
+ZERO = "left out: 0 switches it off"
+NO_MOUNT = "left out: it has no effect without a mount below a path"
+
 MAGIC = re.compile(rf"(?<!%)(?:%%)*%[{UNKNOWABLE}]")
 ELSEWHERE = "a variable in the value differs at each start or on each machine: write the value"
 
@@ -76,35 +94,51 @@ def service_of(config: Config) -> Service:
     table, plain = config.table, _plain(config)
     unclear = [setting for setting in plain if MAGIC.search(setting.raw)]
     plain = [setting for setting in plain if not MAGIC.search(setting.raw)]
-    said, rest = collected(
+    meanings, rest = collected(
         PROGRAM,
-        [setting for setting in plain if not _is_graceful(setting)],
+        [one for one in plain if not _is_graceful(one) and not _is_other_log(one)],
         table.canonical,
         lambda each: _value(each, config),
         lambda each: each.value.lower() not in OFF,
     )
+    rest += filter(_is_other_log, plain)
     rest = [
         setting for setting in rest if setting.option not in {"protocol", *_placeholders(config)}
     ]
     idle = tuple(written(setting) for setting in rest if setting.option not in table.entries)
     rest = [setting for setting in rest if setting.option in table.entries]
-    gone, unknown = sorted_out(PROGRAM, rest)
+    needless = {id(setting): why for setting in rest if (why := _needless(setting, config))}
+    gone, unknown = sorted_out(
+        PROGRAM, [setting for setting in rest if id(setting) not in needless]
+    )
     addresses = tuple(_addresses(config))
-    said |= _tls(addresses) | _beside(config, said)
-    said = _finishing(said, plain)
+    meanings |= _tls(addresses) | _files(meanings) | _beside(config, meanings)
+    meanings = _finishing(meanings, plain)
     application = served(config)
-    said, others = mounted(said, config, application)
+    meanings, others = mounted(meanings, config, application)
+    meanings, without_effect = _without_effect(meanings, config)
+    kept = _adjusted(meanings, config)
+    without_effect += [(meanings[key].was, ZERO) for key in meanings if key not in kept]
     return Service(
         PROGRAM,
         application,
         addresses,
-        with_defaults(PROGRAM, _adjusted(said, config), "uWSGI"),
+        with_defaults(PROGRAM, kept, "uWSGI"),
         gone,
         unknown,
         idle,
         tuple(_open(config)),
         (
-            *no_module(config.last("module", "wsgi", *FILES), application),
+            *(
+                (written(setting), needless[id(setting)])
+                for setting in rest
+                if id(setting) in needless
+            ),
+            *without_effect,
+            *((written(setting), SPOKEN) for setting in config.all("protocol")),
+        ),
+        (
+            *no_module(config.last("module", "wsgi") or config.last(*FILES), application),
             *_unread(config),
             *others,
             *((written(setting), ELSEWHERE) for setting in unclear),
@@ -112,6 +146,39 @@ def service_of(config: Config) -> Service:
         unclear=keys_of(PROGRAM, (table.canonical(setting.option) for setting in unclear)),
         facts=frozenset(kind for kind in ("router", "http11") if config.sockets(kind)),
     )
+
+
+def _needless(setting: Setting, config: Config) -> str:
+    """Return why no other server needs an option; empty: it may need one."""
+    if setting.option in PLUGINS and all(
+        map(EMBEDDED.fullmatch, setting.value.replace(",", " ").split())
+    ):
+        return NO_PLUGIN
+    is_switch = config.table.entries[setting.option].argument == "no"
+    return IS_DEFAULT if is_switch and setting.value.lower() in OFF else ""
+
+
+def _without_effect(
+    meanings: Mapping[str, SenseSetting], config: Config
+) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
+    """Return the meanings that have an effect, and those that have none, each with the reason."""
+    why = {} if "prefix" in meanings else {"prefix-managed": NO_MOUNT}
+    if config.sockets() and not config.sockets("router"):
+        why |= dict.fromkeys(("router", "router-time", "gzip"), NO_ROUTER)
+    if "access-log" in meanings and not meanings["access-log"].on:
+        why |= {"access-file": "left out: it has no effect without an access log"}
+    kept = {key: sense_setting for key, sense_setting in meanings.items() if key not in why}
+    return kept, [(meanings[key].was, reason) for key, reason in why.items() if key in meanings]
+
+
+def _files(meanings: Mapping[str, SenseSetting]) -> dict[str, SenseSetting]:
+    """Return the log of a server in the background: the file that daemonize names."""
+    daemon = meanings.get("background")
+    if daemon is None or not daemon.on:
+        return {}
+    file, before = Expression.of(daemon.was.rpartition(" = ")[2]), meanings.get("log-file")
+    was = f"{before.was}, {daemon.was}" if before else daemon.was  # which wins over logto
+    return {"log-file": SenseSetting(senses()["log-file"], (file,), True, was)}
 
 
 def _plain(config: Config) -> list[Setting]:
@@ -138,16 +205,21 @@ def _is_graceful(setting: Setting) -> bool:
     return setting.option == "hook-master-start" and setting.value == GRACEFUL
 
 
+def _is_other_log(setting: Setting) -> bool:
+    """Return whether a log of requests is no file of that name alone."""
+    return setting.option == "req-logger" and not re.fullmatch("file:[^=,]+", setting.value)
+
+
 def _finishing(
-    senses_set: Mapping[str, SenseSetting], settings: Sequence[Setting]
+    meanings: Mapping[str, SenseSetting], settings: Sequence[Setting]
 ) -> dict[str, SenseSetting]:
     """Return the same with the hook that lets requests finish, in the place of die-on-term."""
     hook = next(filter(_is_graceful, settings), None)
     if hook is None:
-        return dict(senses_set)
-    sense, stops = senses()["term-finishes"], senses_set.get("term-stops")
+        return dict(meanings)
+    sense, stops = senses()["term-finishes"], meanings.get("term-stops")
     was = ", ".join([*([stops.was] if stops else []), written(hook)])
-    kept = {key: setting for key, setting in senses_set.items() if key != "term-stops"}
+    kept = {key: setting for key, setting in meanings.items() if key != "term-stops"}
     return kept | {sense.key: SenseSetting(sense, (), True, was)}
 
 
@@ -168,20 +240,23 @@ def _folder(path: str) -> str:
     return path
 
 
-def _adjusted(said: dict[str, SenseSetting], config: Config) -> dict[str, SenseSetting]:
+def _adjusted(meanings: dict[str, SenseSetting], config: Config) -> dict[str, SenseSetting]:
     """Leave out what is no wish, as a limit of 0; http-keepalive = 1 is on, for http-timeout."""
-    keep, router = said.get("keepalive"), config.last("http-timeout")
+    keep, router = meanings.get("keepalive"), config.last("http-timeout")
+    if (file := meanings.get("access-file")) is not None:
+        path = Expression.of((file.value.text or "").removeprefix("file:"))
+        meanings = meanings | {"access-file": replace(file, values=(path,))}
     if keep is not None and keep.value.text == "1":
         idle = _value(router, config) if router else Expression.of(ROUTER_TIME)
-        said = said | {"keepalive": replace(keep, values=(idle,))}
+        meanings = meanings | {"keepalive": replace(keep, values=(idle,))}
     off = {
         key
-        for key, sense_setting in said.items()
+        for key, sense_setting in meanings.items()
         if sense_setting.values and sense_setting.sense.kind != "list"
     }
     return {
         key: sense_setting
-        for key, sense_setting in said.items()
+        for key, sense_setting in meanings.items()
         if key not in off or sense_setting.value.text != "0"
     }
 
@@ -190,11 +265,15 @@ def _tls(addresses: Sequence[Address]) -> dict[str, SenseSetting]:
     """Return certificate and key, which stand in the address."""
     for address in addresses:
         if address.tls is not None:
-            keys = ("certificate", "certificate-key")
+            keys = ("certificate", "certificate-key", "ciphers", "client-ca")
+            ciphers, ca = address.of_clients
+            texts = (*address.tls, ciphers, ca.removeprefix("!"))
+            required = SenseSetting(senses()["client-required"], (), ca[:1] == "!", address.was)
             return {
-                key: SenseSetting(senses()[key], (Expression.of(file),), True, address.was)
-                for key, file in zip(keys, address.tls, strict=True)
-            }
+                key: SenseSetting(senses()[key], (Expression.of(text),), True, address.was)
+                for key, text in zip(keys, texts, strict=True)
+                if text
+            } | ({"client-required": required} if ca[:1] == "!" else {})
     return {}
 
 
@@ -213,20 +292,24 @@ def _address(setting: Setting, protocol: str, config: Config) -> Address:
         return lost_address(protocol, written(setting), why)
     first, *others = (value.text or "").split(",")
     tls = (others[0], others[1]) if setting.option.startswith("https") and len(others) > 1 else None
+    ciphers, ca = [*others[2:], "", ""][:2] if tls else ("", "")
+    of_clients = ciphers, ca
     if others:
         value = Expression.of(first)
     if (value.text is None or "/" in value.text or ":" not in value.text) and not _has_port(value):
         if any(flag.value.lower() not in OFF for flag in config.all("abstract-socket")):
             return lost_address(protocol, written(setting), ABSTRACT)
+        folder = config.last("chdir")
+        path = below(value, values.of_ini(folder, config) if folder else None)
         nothing = Expression.of("")
-        return Address(protocol, nothing, nothing, value, written(setting), tls)
+        return Address(protocol, nothing, nothing, path, written(setting), tls, of_clients)
     host, port = split_address(value)
     if host.text is not None:
         plain = host.text.removeprefix("[").removesuffix("]")
         host = Expression.of("" if plain == "*" else plain)
     if port.text is not None:  # what stands behind the number, such as a comment, does not count
         port = Expression.of(str(atoi(port.text)))
-    return Address(protocol, host, port, None, written(setting), tls)
+    return Address(protocol, host, port, None, written(setting), tls, of_clients)
 
 
 def _has_port(value: Expression) -> bool:
@@ -246,7 +329,8 @@ def _beside(config: Config, said: Mapping[str, SenseSetting]) -> dict[str, Sense
         return {}
     before = said.get("pythonpath")
     folders = (*(before.values if before else ()), Expression.of(str(path.parent)))
-    return {"pythonpath": SenseSetting(senses()["pythonpath"], folders, True, written(file))}
+    was = f"{before.was}, {written(file)}" if before else written(file)
+    return {"pythonpath": SenseSetting(senses()["pythonpath"], folders, True, was)}
 
 
 def _unread(config: Config) -> Iterator[tuple[str, str]]:
@@ -257,9 +341,7 @@ def _unread(config: Config) -> Iterator[tuple[str, str]]:
     for setting in config.sockets():
         if id(setting) not in carried:
             yield written(setting), "no other server speaks this protocol: it is left out"
-        if setting.option.startswith("https") and setting.value.count(",") > 2:
-            says = "the ciphers, and the CA for client certificates, have no equivalent: "
-            yield written(setting), says + "without them anybody can connect"
+    yield from unserved(config)
     for file, setting in config.missing:
         yield written(setting), f"{file.name} does not exist: its options are not translated"
     for file, section, asks in config.absent:
@@ -369,18 +451,66 @@ def _quiet(made: Translation, sense_setting: SenseSetting) -> None:
 
 
 def _nothing(_made: Translation, _said: SenseSetting) -> None:
-    """Write nothing: it stands in the address, in another line, or costs more than it saves."""
+    """Write nothing: it stands in another line, or costs more than it saves."""
+
+
+def _in_address(made: Translation, sense_setting: SenseSetting) -> None:
+    """Write nothing: it stands in the address."""
+    if any(address.tls for address in made.service.addresses):
+        says = "https-socket = ADDRESS,CERTIFICATE,KEY,CIPHERS,CA"
+        made.same.append(Note(sense_setting.was, f"a part of {says}"))
+    else:
+        made.drop(sense_setting, "no address with TLS is written")
+
+
+def _client_required(made: Translation, sense_setting: SenseSetting) -> None:
+    if "client-ca" in made.service.senses:
+        made.same.append(Note(sense_setting.was, "https-socket, with ! before the CA"))
+    else:
+        made.drop(sense_setting, "the CA is not known: write !CA at the end of https-socket")
+
+
+def _access_file(made: Translation, sense_setting: SenseSetting) -> None:
+    file = Expression(("file:", *sense_setting.value.parts))
+    made.write(sense_setting, "req-logger", file)
+
+
+def _background(made: Translation, sense_setting: SenseSetting) -> None:
+    if sense_setting.on:
+        file = made.service.senses.get("log-file")
+        made.write(sense_setting, "daemonize", file.value if file else Expression.of("/dev/null"))
+    else:
+        made.same.append(Note(sense_setting.was, IS_DEFAULT))
+
+
+def _sendfile(made: Translation, sense_setting: SenseSetting) -> None:
+    says = "uWSGI always hands the files of wsgi.file_wrapper to the kernel"
+    (made.same if sense_setting.on else made.changed).append(Note(sense_setting.was, says))
+
+
+def _http_versions(made: Translation, sense_setting: SenseSetting) -> None:
+    if sense_setting.value.text == "1":
+        made.same.append(Note(sense_setting.was, "not needed: uWSGI speaks HTTP/1 only"))
+    else:
+        made.drop(sense_setting, sense_setting.sense.columns[PROGRAM].lost)
 
 
 _SPECIAL = {
-    "certificate": _nothing,
-    "certificate-key": _nothing,
+    "access-file": _access_file,
+    "background": _background,
+    "certificate": _in_address,
+    "certificate-key": _in_address,
+    "ciphers": _in_address,
+    "client-ca": _in_address,
+    "client-required": _client_required,
+    "http-versions": _http_versions,
     "greenlets": _greenlets,
     "header-bytes": _header_bytes,
     "keepalive": _closes,
     "prefix": _prefix,
     "quiet-clients": _quiet,
     "reload": _reload,
+    "sendfile": _sendfile,
     "term-finishes": _stop,
     "term-stops": _nothing,
     "turns": _nothing,
@@ -428,6 +558,9 @@ def added(made: Translation) -> None:
             "buffer-size", Expression.of(str(ROOM)), "size of a request's headers", says
         )
         made.lines.append(room)
+    for address in made.service.addresses:
+        if not address.elsewhere:
+            made.same.append(Note(address.was, _listen(address, made.service)[-1]))
     if any(address.protocol == "http" for address in made.service.addresses):
         says = "without this header a client would use the connection again"
         close = Expression.of("Connection: close")
@@ -438,7 +571,8 @@ def added(made: Translation) -> None:
 def files(made: Translation, name: str) -> Files:
     """Return the ini and the command that starts uWSGI with it."""
     app = "" if made.service.application else " --module MODULE:CALLABLE"
-    return Files(text_of(made), f"uwsgi {name}{app}")
+    where = "" if made.service.addresses else " --http-socket HOST:PORT"
+    return Files(text_of(made), f"uwsgi {name}{where}{app}")
 
 
 def text_of(made: Translation) -> str:
@@ -446,7 +580,7 @@ def text_of(made: Translation) -> str:
     service = made.service
     lines = ["[uwsgi]"]
     for address in service.addresses:
-        lines += ["", ini_comment(address.was), *_listen(address)]
+        lines += ["", ini_comment(address.was), *_listen(address, service)]
     app = service.application
     if app is not None and "mount" not in {line.option for line in made.lines}:
         lines += ["", ini_comment(app.was), *ini_lines("module", Expression.of(app.module))]
@@ -458,15 +592,24 @@ def text_of(made: Translation) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _listen(address: Address) -> list[str]:
+def _listen(address: Address, service: Service) -> list[str]:
     option = "socket" if address.protocol == "uwsgi" else "http-socket"
     if address.path is not None:
         return ini_lines(option, address.path)
     where = host_and_port(address).parts
     if address.tls is not None:
-        files = "".join(f",{each}" for each in address.tls)
+        files = "".join(f",{text}" for text in (*address.tls, *_of_clients(service)))
         return ini_lines("https-socket", Expression((*where, files)))
     return ini_lines(option, Expression(where))
+
+
+def _of_clients(service: Service) -> tuple[str, ...]:
+    """Return the ciphers of https-socket and the CA of its clients, as far as they are set."""
+    ciphers, ca = (service.senses.get(key) for key in ("ciphers", "client-ca"))
+    texts = (ciphers.value.text or "" if ciphers else "DEFAULT",)
+    if ca is None:
+        return texts if ciphers else ()
+    return (*texts, "!" * service.is_on("client-required") + (ca.value.text or ""))
 
 
 def _listens(addresses: tuple[Address, ...]) -> tuple[Address, ...]:

@@ -122,6 +122,23 @@ def refused_as_bind(address: Address) -> str:
     return ""
 
 
+def below(path: Expression, folder: Expression | None) -> Expression:
+    """
+    Return the path of a socket below the folder that the server goes to before it binds.
+
+    >>> str(below(Expression.of("a.sock"), Expression.of("/srv/")))
+    '/srv/a.sock'
+    """
+    first, begins = path.parts[0], folder.parts[0] if folder else ""
+    if not isinstance(first, str) or first[:1] in {"/", "@"}:
+        return path
+    if folder is None or not isinstance(begins, str) or not begins.startswith("/"):
+        return path
+    *others, last = folder.parts
+    last = last.rstrip("/") if isinstance(last, str) else last
+    return Expression((*others, last, f"/{first}", *path.parts[1:]))
+
+
 def host_and_port(address: Address) -> Expression:
     """Return HOST:PORT; an address of IPv6 stands in brackets."""
     host = address.host

@@ -97,8 +97,8 @@ class Gone:
     instead: str
     """The way out."""
 
-    asgi: str = ""
-    """The same for an ASGI application, where it is another one."""
+    needless: bool = False
+    """Whether nothing is to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def gone() -> tuple[Gone, ...]:
                 for program, patterns in _columns("gone", key).items()
             },
             said["instead"],
-            said.get("asgi", ""),
+            said.get("needless", False),
         )
         for key, said in _read("gone.toml").items()
     )

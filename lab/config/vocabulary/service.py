@@ -62,6 +62,9 @@ class Address:
     tls: tuple[str, str] | None = None
     """Files of certificate and key; an empty name is one that is not known."""
 
+    of_clients: tuple[str, str] = ("", "")
+    """Ciphers, and the file of the CA of clients, with ! before it if each client needs one."""
+
     lost: str = ""
     """Why no other server can be given it; empty where one can."""
 
@@ -119,6 +122,9 @@ class Service:
 
     open: tuple[str, ...] = ()
     """What the machine that serves decides, and was decided here to read it."""
+
+    needless: tuple[tuple[str, str], ...] = ()
+    """What other servers need no option for: as it is written, and why."""
 
     extra: tuple[tuple[str, str], ...] = ()
     """What is lost for another reason: as it is written, and the way out."""

@@ -20,10 +20,10 @@ COUNTED = "also obeys a container's CPU limit; {} does not"
 COUNTS = {"uwsgi": "%k", "gunicorn": "cpu_count()", "granian": "nproc"}
 """Program -> how its configurations count CPUs."""
 
-UNKNOWN = "not translated: lab knows no equivalent; look up what it does before you migrate"
+UNKNOWN = "lab knows no equivalent: look it up in the options of the new server"
 
 ONE_TLS = (
-    "the server speaks TLS on all of its addresses or on none: start a second one for plain HTTP"
+    "the server speaks TLS on all of its addresses or on none: start a second one for this address"
 )
 
 OTHER_FOLDER = (
@@ -213,6 +213,8 @@ class Translator:
                 and not self.write_meaning(made, sense_setting, column)
             ):
                 _carry(made, sense_setting, column)
+        if (app := service.application) is not None:
+            made.same.append(Note(app.was, str(app)))
         self.write_defaults(made)
         made.changed += [
             Note(address.was, address.elsewhere)
@@ -220,8 +222,8 @@ class Translator:
             if address.elsewhere
         ]
         for was, known in service.gone:
-            instead = known.instead if service.is_wsgi else known.asgi or known.instead
-            made.lost.append(Note(was, instead))
+            (made.same if known.needless else made.lost).append(Note(was, known.instead))
+        made.same += [Note(was, why) for was, why in service.needless]
         made.same += [Note(was, "left out: it has no effect") for was in service.idle]
         made.lost += [Note(was, UNKNOWN) for was in service.unknown]
         made.lost += [Note(was, instead) for was, instead in service.extra]
