@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lab.cli.migrate.migration import migrated
+from tests.kit.lab_process import BIN, until
+
+from .servers import begun
 
 SAME, CHANGED, LOST = "the same", "behaves differently", "no equivalent"
 HTTP = "http-socket = :80"
@@ -144,3 +147,23 @@ def test_no_start_command_without_an_address(tmp_path):
     (tmp_path / "gunicorn.conf.py").write_text("bind = f()\nwsgi_app = 'm:a'\n")
     result = migrated(str(tmp_path / "gunicorn.conf.py"), "uwsgi", {})
     assert result.start == "uwsgi uwsgi.ini --http-socket HOST:PORT"
+
+
+BOUND = {
+    "uwsgi": ("--socket a.sock --chdir {folder}/srv", "srv/a.sock"),
+    "gunicorn": ("--bind unix:a.sock --chdir {folder}/srv m:app", "srv/a.sock"),
+    "granian": ("--interface wsgi --uds a.sock --working-dir {folder}/srv m:app", "a.sock"),
+}
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("program", BOUND)
+def test_where_a_server_binds_a_relative_socket(program, tmp_path):
+    """Two of them below the folder that they serve from."""
+    (tmp_path / "srv").mkdir()
+    for folder in (tmp_path, tmp_path / "srv"):
+        (folder / "m.py").write_text("def app(environ, start_response): ...\n")
+    words, path = BOUND[program]
+    with begun([BIN / program, *words.format(folder=tmp_path).split()], tmp_path, {}):
+        until(lambda: [*tmp_path.rglob("a.sock")], f"a socket of {program}")
+        assert (tmp_path / path).exists()

@@ -11,12 +11,14 @@ from typing import Any
 import click
 
 from lab.cli.migrate.migration import Migration, migrated
+from lab.cli.migrate.reader import command_in
 from lab.cli.migrate.text import FORMS
 from lab.cli.migrate.trial import status_of
 from lab.cli.options.decorators import shared_options
 from lab.cli.options.table import OPTIONS, Job
 from lab.cli.outputs import OUTPUT, write_new
 from lab.cli.types import NAME
+from lab.config.command import is_command
 from lab.config.servers import TRANSLATABLE
 from lab.errors import UsageError
 from lab.model.sizes import QUICK
@@ -124,7 +126,8 @@ def migrate_command(
         chdir = job.chdir and job.chdir.expanduser().resolve()
         left = job.drop
         trial = migrated(configuration, to, environ, drop=left, chdir=chdir, trusted=own)
-        trying = measuring.TrialSettings(configuration, trial, job, slow_path, quick_path)
+        alone = command_in(configuration) if is_command(configuration) else configuration
+        trying = measuring.TrialSettings(alone, trial, job, slow_path, quick_path)
         tried = measuring.tried(trying)
     say_form(FORMS[form](migration, tried), form)
     return status_of(migration, tried)

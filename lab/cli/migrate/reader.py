@@ -45,7 +45,7 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Con
         ProfileError: It is neither, or cannot be read.
     """
     if is_command(name):
-        name = _command(name)
+        name = command_in(name)
         _check_alone(name)
     config = reading.read(name, Known().for_files(environ, trusted=trusted))
     if config.start is not None:
@@ -57,7 +57,7 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Con
     return config
 
 
-def _command(line: str) -> str:
+def command_in(line: str) -> str:
     """Return the command of a server in a line, if nothing but `cd FOLDER` stands around it."""
     start = start_of("", _in_a_line(line), Spot(STDIN, 1, 1), Surroundings())
     return start.text if start is not None and start.alone else line

@@ -70,7 +70,7 @@ EMBEDDED = re.compile(r"python\d*|http|corerouter|logfile")
 
 PLUGINS = frozenset({"plugin", "plugins", "need-plugin", "need-plugins"})
 
-NO_PLUGIN = "not needed: Python and HTTP are part of the server"
+NO_PLUGIN = "not needed: the server does this without a plugin"
 IS_DEFAULT = "not needed: this is the default"
 NO_ROUTER = "left out: it has no effect without the router of `http`"
 SPOKEN = "the protocol of the addresses of `socket`"
