@@ -21,8 +21,8 @@ from lab.cli.tune.moves import Facts, Ground
 from lab.config.configuration import Known
 from lab.config.uwsgi.reader import read
 from lab.config.uwsgi.server import UWSGI
+from lab.config.uwsgi.service import service_of
 from lab.config.uwsgi.steps import DIRECT, FRONT, KEPT
-from lab.config.uwsgi.translator import service_of
 
 CLIENTS = 64
 FRONTS = ("http", KEPT, DIRECT)

@@ -327,7 +327,8 @@ def _assigned(made: Translation) -> Iterator[tuple[str, Expression]]:
     senses_set = made.service.senses
     expressions = [*senses_set["environment"].values] if "environment" in senses_set else []
     if "pythonpath" in senses_set:
-        parts = [part for value in senses_set["pythonpath"].values for part in (":", *value.parts)][1:]
+        values = senses_set["pythonpath"].values
+        parts = [part for value in values for part in (":", *value.parts)][1:]
         expressions.append(Expression(("PYTHONPATH=", *parts)))
     for value in expressions:
         name, _, text = str(value.parts[0]).partition("=")
