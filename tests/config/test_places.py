@@ -13,6 +13,7 @@ from lab.bench.profiles.reading import shown
 from lab.config.configuration import Known
 from lab.config.spot import Spot
 from lab.config.uwsgi import reader
+from lab.errors import ProfileError
 from tests.kit.generated_inis import TEXTS
 from tests.kit.lab_process import ROOT
 from tests.kit.uwsgi_options import RefusedError, options
@@ -68,7 +69,12 @@ def agree(lines, others, known, folder):
     path = folder / "a.ini"
     path.write_bytes("\n".join(["[uwsgi]", "set-ph = foo=2", *lines, ""]).encode())
     (folder / "b.ini").write_bytes("\n".join(["[uwsgi]", *others, ""]).encode())
-    config = reader.read(path, known)
+    try:
+        config = reader.read(path, known)
+    except ProfileError as error:
+        if "is more than the lab reads" in str(error):
+            return
+        raise
     if config.guesses:
         return
     try:

@@ -95,21 +95,9 @@ def service_of(config: Config) -> Service:
     by_sense = _versions(by_sense)
     extra = [*doubt.notes, *_computed(computed, plain)]
     unknown_names = {*doubt.names, *(setting.option for setting in computed)}
-    kind, uncertain_class = _worker_class(last.get("worker_class"))
-    kind = "" if "worker_class" in unknown_names else kind
-    bound = by_sense.get("greenlets")
-    by_sense, more = _by_kind(by_sense, kind)
-    if bound is not None and "greenlets" not in by_sense:
-        threads = by_sense["threads"].value.text if "threads" in by_sense else "1"
-        if kind == "sync" and threads == "1":
-            no_effect = (*no_effect, bound.was)
-        else:
-            more.append((bound.was, CONNECTIONS))
+    by_sense, kind, ignored, lost = _of_class(by_sense, last.get("worker_class"), unknown_names)
     gone, unknown = sorted_out(PROGRAM, rest)
     application = _application(last.get("wsgi_app"))
-    by_sense = _without_doubt(with_defaults(PROGRAM, by_sense, "gunicorn"), unknown_names)
-    by_sense, no_limit = _without_limit(by_sense, kind)
-    by_sense, idle = without(by_sense, _unread(kind))
     refused = _refused_addresses(last, unknown_names)
     if refused:
         by_sense = {
@@ -126,24 +114,43 @@ def service_of(config: Config) -> Service:
         by_sense,
         gone,
         unknown,
-        (*idle, *no_effect),
+        (*ignored, *no_effect),
         needless=(
             *((written(setting), IS_DEFAULT) for setting in defaults),
             *_plain_class(last.get("worker_class"), kind),
         ),
-        extra=(
-            *extra,
-            *uncertain_class,
-            *more,
-            *no_limit,
-            *unset,
-            *no_module(last.get("wsgi_app"), application),
-        ),
+        extra=(*extra, *lost, *unset, *no_module(last.get("wsgi_app"), application)),
         derived=derived,
         unclear=keys_of(PROGRAM, unknown_names),
         interface=of_worker_class(kind),
         facts=frozenset({_class_fact(kind), *(f"set {name}" for name in last)}),
     )
+
+
+def _of_class(
+    by_sense: dict[str, SenseSetting], setting: Setting | None, unknown_names: set[str]
+) -> tuple[dict[str, SenseSetting], str, tuple[str, ...], list[tuple[str, str]]]:
+    """
+    Return the meanings with a worker class, defaults included, and the class.
+
+    The other two are the settings that the class ignores, and those without an equivalent.
+    """
+    kind, lost = _worker_class(setting)
+    kind = "" if "worker_class" in unknown_names else kind
+    connections = by_sense.get("greenlets")
+    by_sense, of_kind = _by_kind(by_sense, kind)
+    lost += of_kind
+    ignored = []
+    if connections is not None and "greenlets" not in by_sense:
+        threads = by_sense["threads"].value.text if "threads" in by_sense else "1"
+        if kind == "sync" and threads == "1":
+            ignored.append(connections.was)
+        else:
+            lost.append((connections.was, CONNECTIONS))
+    by_sense = _without_doubt(with_defaults(PROGRAM, by_sense, "gunicorn"), unknown_names)
+    by_sense, no_limit = _without_limit(by_sense, kind)
+    by_sense, idle = without(by_sense, _unread(kind))
+    return by_sense, kind, (*idle, *ignored), [*lost, *no_limit]
 
 
 def _workers(
