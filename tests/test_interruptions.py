@@ -61,6 +61,34 @@ def test_a_ctrl_c_before_anything_has_begun_is_quiet():
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+MAKING_A_CLASS = """
+import os, signal, sys
+class Sending:
+    def __set_name__(self, *_):
+        os.kill(os.getpid(), signal.SIGINT)
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "lab.bench.trials.conduct":
+            class Holder:
+                field = Sending()
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["lab", "run", "tuned"]
+from lab.cli import main
+main()
+"""
+"""A `lab run` that gets a Ctrl-C while an import makes a class, such as a dataclass."""
+
+
+def test_a_ctrl_c_while_a_class_is_made_ends_the_lab_as_any_other():
+    """Python up to 3.11 makes a RuntimeError of what is raised there."""
+    done = subprocess.run(
+        ["env", "--default-signal=INT", sys.executable, "-c", MAKING_A_CLASS],
+        cwd=ROOT, capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "lab: interrupted by SIGINT\n"
+
+
 def test_what_is_kept_is_said_where_it_is_known():
     """Only a run has trials."""
     assert str(Interrupted("SIGINT")) == "interrupted by SIGINT"
