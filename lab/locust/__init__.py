@@ -7,6 +7,7 @@ contributes its command line, its web UI and its distribution over processes and
 the servers, the engine, the gates and the report are the ones of `lab run`.
 """
 
+from lab.locust import interrupts as _interrupts  # noqa: F401 - first: the others take a second
 from lab.locust.shape import ComparisonShape
 from lab.locust.users import Connection
 

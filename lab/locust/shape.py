@@ -10,26 +10,26 @@ greenlet, which unwinds like any other interruption: the server stops, finished 
 from __future__ import annotations
 
 import logging
-import signal
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from gevent import GreenletExit
 from locust import LoadTestShape, events
 from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 
 from lab.bench.trials.announcement import varying_replies
-from lab.bench.trials.conduct import Measurement, Outcome, PreparedRun, conduct
+from lab.bench.trials.conduct import Measurement, Outcome, PreparedRun, conduct, trials_kept
 from lab.bench.trials.rates import Rate
 from lab.cli.options.execution import CheckedJob, carry_out, understand
 from lab.cli.options.table import Job
 from lab.cli.report import show
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
-from lab.locust import entries
+from lab.locust import entries, interrupts
 from lab.locust.arguments import asks_for_running_server, given, refuse_early
 from lab.locust.command import command
 from lab.locust.generator import LocustGenerator
@@ -76,6 +76,8 @@ class ComparisonShape(LoadTestShape):
     """What `-u` said; None when it was not given. Locust turns that into 1 later."""
     outcome: Outcome | None = None
     _ready = False
+    kept: str | None = None
+    """What there is of a comparison if a signal ends it; None where none is to be made."""
 
     def reset_time(self) -> None:
         """Begin anew; Locust calls this at the start of every test, and twice on a master."""
@@ -103,6 +105,7 @@ class ComparisonShape(LoadTestShape):
                 # Locust writes its CSV files once a second, and not once more at the end.
                 time.sleep(CSV_STATS_INTERVAL_SEC + 0.1)
         except LabError as error:
+            self.kept = None
             for line in error.lines:
                 log.error("%s", line)  # noqa: TRY400 - for people; a traceback would hide it
             environment.process_exit_code = error.exit_code
@@ -110,8 +113,12 @@ class ComparisonShape(LoadTestShape):
 
     def print_report(self, **_: Any) -> None:
         """Print the run's report below Locust's own tables, as the last thing that is seen."""
-        if self.outcome is not None:
-            guard_streams()
+        guard_streams()
+        if interrupts.signal_name and self.kept is not None:
+            interrupted = Interrupted(interrupts.signal_name)
+            interrupted.kept = self.kept
+            say(f"lab: {interrupted}", err=True)
+        elif self.outcome is not None:
             show(self.outcome.conclusion, self.outcome.folder, full=False, as_json=False)
             say(f"Run folder: {self.outcome.folder}")
 
@@ -146,7 +153,16 @@ class ComparisonShape(LoadTestShape):
         if environment.parsed_options.run_time:
             log.warning("--run-time is for --host; a comparison ends with its last block")
         self._warn_of_master(job)
-        self.outcome = carry_out(job, understood, self._conduct, log.info)
+        self.kept = trials_kept(None)
+        try:
+            self.outcome = carry_out(job, understood, self._conduct, log.info)
+        except GreenletExit as error:
+            self.kept = trials_kept(getattr(error, "folder", None))
+            if not interrupts.signal_name:  # but the STOP button
+                log.info("stopped; %s", self.kept)
+                self.kept = None
+            raise
+        self.kept = None
         environment.process_exit_code = self.outcome.conclusion.status
         for line in lines(self.outcome.conclusion):
             log.info("%s", line)
@@ -282,6 +298,8 @@ def prepare_shape(environment: Any, **_: Any) -> None:
         shape.asked_users = environment.parsed_options.num_users
         if environment.web_ui is None:  # and if it is stopped before anything begins
             environment.process_exit_code = Interrupted.exit_code
+            running = asks_for_running_server(environment.parsed_options, environment.host)
+            shape.kept = None if running else trials_kept(None)
         elif shape.asked_users is None:
             environment.parsed_options.num_users = SUSTAINED.connections  # shown in the form
         # Rows change once a trial, and the table at the end says it all.
@@ -291,8 +309,6 @@ def prepare_shape(environment: Any, **_: Any) -> None:
         if environment.web_ui is not None:
             base_path = environment.parsed_options.web_base_path
             shape.pages = Pages(environment.web_ui, base_path)
-        # Locust attends to SIGTERM only after a headless run with a shape; until then, and for a
-        # closed terminal, do as for Ctrl-C.
-        for signals in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(signals) is signal.SIG_DFL:
-                signal.signal(signals, signal.default_int_handler)
+
+
+events.init.add_listener(interrupts.ready)

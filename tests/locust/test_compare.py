@@ -121,7 +121,8 @@ def test_stop_leaves_no_server_and_the_next_start_works(tmp_path):
 @pytest.mark.parametrize(
     ("name", "processes"),
     [
-        pytest.param("SIGINT", (), marks=pytest.mark.slow),
+        ("SIGINT", ()),
+        pytest.param("SIGINT", ("--processes", "2"), marks=pytest.mark.slow),
         pytest.param("SIGTERM", (), marks=pytest.mark.slow),
         pytest.param("SIGKILL", (), marks=pytest.mark.slow),
         ("SIGKILL", ("--processes", "2")),
@@ -133,11 +134,50 @@ def test_whatever_ends_locust_ends_its_servers(tmp_path, name, processes):
     with started(*HEADLESS, *processes, *wishes, cwd=tmp_path) as process:
         until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
         below = until(lambda: descendants(process.pid), "a server")
-        process.send_signal(getattr(signal, name))
+        for _ in range(2):  # as `timeout` does: to the process, and to its group
+            process.send_signal(getattr(signal, name))
         code = process.wait(10)
         until(lambda: not alive(below), "the end of the server", 2.0)
     assert code == (-signal.SIGKILL if name == "SIGKILL" else 130)
     assert trials(tmp_path)
+    if name != "SIGKILL":
+        output = (tmp_path / "output").read_text()
+        (folder,) = tmp_path.glob("results/*")
+        kept = f"the finished trials are kept: lab report results/{folder.name}"
+        assert output.endswith(f"\nlab: interrupted by {name}; {kept}\n")
+        assert "Traceback" not in output
+        assert "KeyboardInterrupt" not in output
+
+
+EARLY = {
+    "an import": """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "lab.report":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+from lab.locust import ComparisonShape, Connection
+""",
+    "the command line": """
+import os, signal
+from locust import events
+from lab.locust import ComparisonShape, Connection
+@events.init_command_line_parser.add_listener
+def interrupt(**_):
+    os.kill(os.getpid(), signal.SIGINT)
+""",
+}
+"""Locustfiles that get a Ctrl-C, by what Locust does then."""
+
+
+@pytest.mark.parametrize("moment", EARLY)
+def test_a_ctrl_c_before_locust_is_ready_is_quiet(tmp_path, moment):
+    """Nothing has been started yet."""
+    (tmp_path / "locustfile.py").write_text(EARLY[moment])
+    with started("locust", "--headless", cwd=tmp_path) as process:
+        assert process.wait(30) == 130
+    assert (tmp_path / "output").read_text() == ""
 
 
 @pytest.mark.slow

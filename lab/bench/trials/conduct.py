@@ -285,20 +285,23 @@ def _environment(prepared: PreparedRun) -> dict[str, Any]:
 
 def _end_early(writer: RunWriter, files: Files, error: BaseException) -> None:
     """Keep what there is of a run that *error* ended, and say in *error* what that is."""
-    kept = writer.has_trials
-    if kept:
+    folder = writer.folder if writer.has_trials else None
+    if folder is not None:
         with suppress(ResultsError):  # such as a full disk, which is what ended the run
             _conclude(writer, files)
-        error.add_note(f"Run folder: {writer.folder}")
-        error.folder = writer.folder  # type: ignore[attr-defined] # see LabError
+        error.add_note(f"Run folder: {folder}")
+        error.folder = folder  # type: ignore[attr-defined] # see LabError
     else:
         writer.discard()
     if isinstance(error, Interrupted):
-        error.kept = (
-            f"the finished trials are kept: lab report {writer.folder}"
-            if kept
-            else "no trial had finished"
-        )
+        error.kept = trials_kept(folder)
+
+
+def trials_kept(folder: Path | None) -> str:
+    """Say what there is of a run that was interrupted; None: it has no folder."""
+    if folder is None:
+        return "no trial had finished"
+    return f"the finished trials are kept: lab report {folder}"
 
 
 def _keep_early(results: Path, workload: Workload, error: ServerStartError) -> None:
