@@ -37,8 +37,9 @@ from lab.locust.live import Live
 from lab.locust.running import running_server
 from lab.locust.web import Pages
 from lab.model.comparison import Departure
-from lab.model.finding import Finding
+from lab.model.finding import Finding, Gate
 from lab.model.measurement import Trial
+from lab.model.metric import METRICS
 from lab.model.plan import CounterRun, Plan, Slot
 from lab.model.runtime import LOOPBACK
 from lab.model.sizes import SUSTAINED
@@ -166,7 +167,10 @@ class ComparisonShape(LoadTestShape):
         environment.process_exit_code = self.outcome.conclusion.status
         for line in lines(self.outcome.conclusion):
             log.info("%s", line)
-        log.info("next come Locust's own statistics, of all trials: what counts the report says")
+        log.info(
+            "Locust's statistics follow; they include trials that do not count. The report comes "
+            "after them."
+        )
 
     def _warn_of_master(self, job: Job) -> None:
         """Say who reaches Locust's master, of which `--bind` says nothing."""
@@ -237,6 +241,8 @@ class _Rows:
         self._environment = environment
         self._live = live
         self._names: dict[str, str] = {}
+        self._advised: set[Gate] = set()
+        """Gates of which the log has the advice."""
         self._add(names)
 
     def settled(self, plan: Plan) -> None:
@@ -254,7 +260,16 @@ class _Rows:
         row = self._names[trial.slot.arm.name]
         entries.record(self._environment.runner, row, trial.windows)
         for finding in findings:
-            log.warning("%s, block %d: %s", row, trial.slot.block + 1, finding.reason)
+            if finding.withholds == frozenset():  # a remark, which the report has
+                continue
+            names = finding.withholds
+            titles = [metric.title for name, metric in METRICS.items() if name in (names or ())]
+            what = "this trial does not count" if names is None else f"no {', '.join(titles)}"
+            advice = "" if finding.gate in self._advised else f". {finding.advice}"
+            self._advised.add(finding.gate)
+            log.warning(
+                "%s, block %d: %s: %s%s", row, trial.slot.block + 1, what, finding.reason, advice
+            )
         if self._live is not None:
             self._live.finished(trial)
 
