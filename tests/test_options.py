@@ -32,6 +32,7 @@ TYPED = [
     (("--quick", "--status", "404"), {"quick": True, "status": 404}),
     (("--fail-if", "a", "--fail-if", "b"), {"fail_if": ["a", "b"]}),
     (("--minutes", "7.5"), {"minutes": 7.5}),
+    (("--profiles", "a", "--profiles", "b", "c"), {"profiles": ["a", "b", "c"]}),
     (("--env", "A=1", "--env", "B", "--cwd", "x"), {"env": ["A=1", "B"], "cwd": "x"}),
 ]
 """What is typed after `locust`, and what it says."""

@@ -22,6 +22,7 @@ from werkzeug.datastructures import MultiDict
 from lab.analysis.thresholds import check
 from lab.bench import profiles
 from lab.bench.trials.available import available
+from lab.bench.trials.plan import check_distinct
 from lab.bench.trials.rates import check_units
 from lab.cli.options.execution import application, understand
 from lab.cli.options.option import Kind, Option
@@ -66,6 +67,14 @@ class _OurHelp(argparse.Action):
         parser.exit()
 
 
+class _Profiles(argparse.Action):
+    """Takes the names after each `--profiles`, in place of the default."""
+
+    def __call__(self, _: Any, namespace: argparse.Namespace, names: Any, *__: Any) -> None:
+        before = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, names if before is self.default else [*before, *names])
+
+
 class _Filled(argparse.Action):
     """Keeps a text, and refuses one of no length: as a default that means that nothing was said."""
 
@@ -82,13 +91,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Comparison of server profiles",
         "With --host, and --profiles left alone, a server that already runs is loaded instead.",
     )
+    usual = profiles.usual()
     _show_in_form(
         group.add_argument(
             "--profiles",
             nargs="*",
+            action=_Profiles,
             # Not empty: Locust takes the type of a list in its web form from what is in it.
-            default=list(profiles.usual()),
-            choices=_Known(profiles.find()),
+            default=list(usual),
+            # A browser sends what is selected in the order of the list.
+            choices=_Known(dict.fromkeys((*usual, *profiles.find()))),
             metavar="PROFILE",
             help="Profiles to compare, the reference first.  [default: the whole ladder]",
         ),
@@ -212,13 +224,18 @@ def asks_for_running_server(parsed: argparse.Namespace, host: str | None) -> boo
     """
     if not host:
         return False
-    names = tuple(parsed.profiles)
-    if names not in ((), profiles.usual()):
+    if chooses_profiles(parsed):
+        names = ", ".join(parsed.profiles)
         raise UsageError(
-            f"--host {host}: the servers of {', '.join(names)} are started here, at addresses of "
+            f"--host {host}: the servers of {names} are started here, at addresses of "
             "their own; leave out --host to compare them, or --profiles to load that host"
         )
     return True
+
+
+def chooses_profiles(parsed: argparse.Namespace) -> bool:
+    """Return whether other profiles than the whole ladder are chosen."""
+    return tuple(parsed.profiles) != profiles.usual()
 
 
 def with_form(parsed: argparse.Namespace, form: MultiDict[str, str]) -> argparse.Namespace:
@@ -250,6 +267,8 @@ def refuse_early(parsed: argparse.Namespace, host: str | None) -> None:
         LabError: The narrow one that says what is wrong, as the test itself would.
     """
     job = given(parsed, parsed.num_users)
+    if not job.profiles:
+        raise UsageError("--profiles needs a name: one that `lab list` prints, or an ini's path")
     understood = understand(job)
     if asks_for_running_server(parsed, host):
         _refuse_for_running_server(job)
@@ -265,9 +284,11 @@ def refuse_early(parsed: argparse.Namespace, host: str | None) -> None:
     if job.rate is not None:
         check_units(job.rate)
     if not usual:
-        chosen, _, _ = available(job.profiles, workload)
+        chosen = [installation.profile for installation in available(job.profiles, workload)[0]]
+        names = [profile.name for profile in chosen]
+        check_distinct([*zip(names, chosen, strict=True)])
         for threshold in understood.thresholds:
-            check(threshold, [one.profile.name for one in chosen])
+            check(threshold, names)
 
 
 def refuse_form(parsed: argparse.Namespace, host: str | None) -> None:
@@ -277,6 +298,11 @@ def refuse_form(parsed: argparse.Namespace, host: str | None) -> None:
     Raises:
         LabError: As `refuse_early`.
     """
+    if host and chooses_profiles(parsed):
+        raise UsageError(
+            "Host is filled in: clear Profiles to load that server, or clear Host to compare "
+            "profiles."
+        )
     refuse_early(parsed, host)
     if host and asks_for_running_server(parsed, host):
         running_server(host, given(parsed, None))

@@ -218,6 +218,9 @@ def _located(name: str) -> Source:
     except ProfileError:
         if is_path or " " in name.strip() or sources.of_file(name.partition(":")[0]):
             raise
+        if "," in name:
+            spaced = name.replace(",", " ").split()
+            raise ProfileError(name, f"separate names by spaces: {' '.join(spaced)}") from None
         close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)
         files = [f"./{name}{end}" for end in (".ini", ".toml") if Path(name + end).is_file()]
         hint = f"did you mean {(files + close)[0]}? " if files or close else ""

@@ -9,7 +9,7 @@ each profile once, in an order of its own, and the reference a second time.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lab.config import servers
@@ -159,20 +159,34 @@ def validate(plan: Plan) -> None:
     Raises:
         UsageError: With what to change.
     """
-    names = [arm.name for arm in plan.arms]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if not names:
+    if not plan.arms:
         raise UsageError("no profile to run")
-    if twice:
-        files = sorted({str(arm.profile.path) for arm in plan.arms if arm.name == twice[0]})
-        if len(files) > 1:
-            raise UsageError(f"two profiles are named {twice[0]}: rename one of {', '.join(files)}")
-        raise UsageError(f"profile {twice[0]} is named twice; each runs once a block anyway")
+    check_distinct([(arm.name, arm.profile) for arm in plan.arms])
     if plan.reference not in {profile.name for profile in plan.profiles}:
         raise UsageError(f"the reference {plan.reference} is not among the profiles")
     validate_sizes(plan.blocks, plan.window, plan.warmup)
     for arm in plan.arms:
         validate_load(arm.load)
+
+
+def check_distinct(profiles: Sequence[tuple[str, Profile]]) -> None:
+    """
+    Refuse two profiles with one name.
+
+    Args:
+        profiles: The name of each arm, and its profile.
+
+    Raises:
+        UsageError: With what to change.
+    """
+    names = [name for name, _ in profiles]
+    twice = next((name for name in sorted(names) if names.count(name) > 1), None)
+    if twice is None:
+        return
+    files = sorted({str(profile.path) for name, profile in profiles if name == twice})
+    if len(files) > 1:
+        raise UsageError(f"two profiles are named {twice}: rename one of {', '.join(files)}")
+    raise UsageError(f"profile {twice} is named twice: name it once")
 
 
 def validate_sizes(blocks: int, window: float, warmup: float) -> None:
