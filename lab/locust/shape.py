@@ -35,7 +35,7 @@ from lab.locust.command import command
 from lab.locust.generator import LocustGenerator
 from lab.locust.live import Live
 from lab.locust.running import running_server
-from lab.locust.web import Pages
+from lab.locust.web import Pages, check_port
 from lab.model.comparison import Departure
 from lab.model.finding import Finding, Gate
 from lab.model.measurement import Trial
@@ -306,6 +306,8 @@ def prepare_shape(environment: Any, **_: Any) -> None:
     if isinstance(shape, ComparisonShape):
         try:
             refuse_early(environment.parsed_options, environment.host)
+            if environment.web_ui is not None:
+                check_port(environment.web_ui)
         except LabError as error:
             log.error("%s", error)  # noqa: TRY400 - for people; a traceback would hide it
             sys.exit(error.exit_code)

@@ -12,13 +12,17 @@ Source: Locust 2.47, `locust/web.py` and its `extended_tabs`, `extended_tables`,
 from __future__ import annotations
 
 import csv
+import errno
 import io
+import socket
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, redirect, render_template, request
 from locust.web import WebUI
 
-from lab.errors import LabError
+from lab.bench import profiles
+from lab.errors import LabError, UsageError
 from lab.locust.arguments import refuse_form, with_form
 from lab.locust.live import COLUMNS, Live
 from lab.model.wording import visible
@@ -26,6 +30,34 @@ from lab.report.palette import DARK, LIGHT, declarations
 
 TAB = "profiles"
 """Key of the tab and of its table."""
+
+MOST_PORTS = 65536
+
+
+def check_port(web_ui: WebUI) -> None:
+    """
+    Refuse a port that Locust cannot listen on: it would print two tracebacks and an empty table.
+
+    Raises:
+        UsageError: Another program listens there, or this one may not.
+    """
+    if (problem := _problem(web_ui.host, web_ui.port)) is None:
+        return
+    if problem.errno != errno.EADDRINUSE:
+        raise UsageError(f"port {web_ui.port} at {web_ui.host or '*'}: {problem.strerror}")
+    following = range(web_ui.port + 1, min(web_ui.port + 100, MOST_PORTS))
+    free = next((port for port in following if _problem(web_ui.host, port) is None), "PORT")
+    raise UsageError(f"port {web_ui.port} is taken: --web-port {free}")
+
+
+def _problem(host: str, port: int) -> OSError | None:
+    """Return why nobody can listen there; None: it is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        return error
+    return None
 
 
 class Pages:
@@ -61,8 +93,10 @@ class Pages:
             ],
         }
         app.after_request(self._add_rows)
-        _mend_form(web_ui)
-        _answer_form(web_ui)
+        assert web_ui.environment.parsed_options is not None
+        unselected = list(web_ui.environment.parsed_options.profiles)
+        _mend_form(web_ui, unselected)
+        _answer_form(web_ui, unselected)
         pages = Blueprint(
             "profiles", __name__, url_prefix=f"{base_path}/profiles", template_folder="templates"
         )
@@ -136,31 +170,46 @@ class Pages:
         return response
 
 
-def _mend_form(web_ui: WebUI) -> None:
-    """Take Locust's wish for a host off its form, and argparse's doubled % out of its labels."""
+def _mend_form(web_ui: WebUI, unselected: Sequence[str]) -> None:
+    """
+    Let the form ask for no host, show no doubled %, and select no profile by itself.
+
+    Args:
+        web_ui: Locust's.
+        unselected: Profiles that are compared where none is selected.
+    """
     update = web_ui.update_template_args
+    whole = "the whole ladder" if tuple(unselected) == profiles.usual() else ", ".join(unselected)
 
     def update_and_mend() -> None:
         update()
         # With a host nothing would be compared.
         web_ui.template_args["missing_host_warning"] = False
-        for option in web_ui.template_args["extra_options"].values():
+        options = web_ui.template_args["extra_options"]
+        for option in options.values():
             option["help_text"] = option["help_text"].replace("%%", "%")
+        options["profiles"] |= {
+            "default_value": [],
+            "help_text": f"Select several with Ctrl; the topmost is the reference. None: {whole}.",
+        }
 
     web_ui.update_template_args = update_and_mend  # type: ignore[method-assign]
 
 
-def _answer_form(web_ui: WebUI) -> None:
+def _answer_form(web_ui: WebUI, unselected: Sequence[str]) -> None:
     """Let the form say what is wrong in it: Locust takes any text, and calls that a success."""
     app, environment = web_ui.app, web_ui.environment
     assert app is not None
     start = app.view_functions["locust.swarm"]
 
     def swarm() -> Any:
-        assert environment.parsed_options is not None
+        parsed = environment.parsed_options
+        assert parsed is not None
+        if "profiles" not in request.form:  # and not those of the run before
+            parsed.profiles = list(unselected)
         host = request.form.get("host", environment.host)
         try:
-            refuse_form(with_form(environment.parsed_options, request.form), host)
+            refuse_form(with_form(parsed, request.form), host)
         except LabError as error:
             return jsonify(success=False, message=str(error), host=host)
         return start()

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import socket
 import statistics
 import time
 import urllib.parse
@@ -15,7 +16,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.kit.lab_process import ROOT, SMALL, compare, trials, until
+from lab.bench.profiles import usual
+from tests.kit.lab_process import ROOT, SMALL, compare, run, trials, until
 from tests.locust.web_ui import LOCUST, ask, locust_web
 
 GOOD = "<i>mine"
@@ -49,9 +51,11 @@ WRONG = (
     ({"window": "fast"}, "--window: 'fast' is no duration; write 3, 2.5s, 500ms, 1m or 1h"),
     ({"rate": "-4"}, "--rate '-4': write requests per second"),
     ({"profiles": "tunned"}, "tunned: the profile does not exist; did you mean tuned?"),
-    ({"profiles": "tuned", "host": "http://127.0.0.1:1"}, "leave out --host to compare them"),
+    ({"profiles": "tuned", "host": "http://127.0.0.1:1"}, "Host is filled in: clear Profiles"),
     ({"host": "http://127.0.0.1:1"}, "--host http://127.0.0.1:1: nothing answers there"),
     ({"profile": "tuned"}, "as in --profiles tuned"),
+    # What a browser sends where nothing is selected, and then again: nothing is kept.
+    ({"blocks": "2", "host": "http://127.0.0.1:1"}, "nothing answers there"),
     ({"fail_if": "cpu(tuned) > 1"}, "divide it by another profile's"),
 )
 """What somebody fills into the form, and what it says to that."""
@@ -108,10 +112,27 @@ def test_the_form_offers_the_tab_and_the_downloads_and_asks_for_no_host(ended):
     form = ended.before.form
     assert form["extended_tabs"] == [{"key": "profiles", "title": "Profiles"}]
     assert form["extended_tables"][0]["structure"][0] == {"key": "name", "title": "Profile"}
+    profiles = form["extra_options"]["profiles"]
+    assert profiles["default_value"] == []
+    assert "None: the whole ladder" in profiles["help_text"]
+    assert tuple(profiles["choices"])[: len(usual())] == usual()
     for link in form["extended_csv_files"]:
         ask(urllib.parse.urljoin(f"{ended.base}/", link["href"]))
     assert not form["missing_host_warning"]
     assert "No comparison has run yet" in ended.before.page
+
+
+def test_a_port_that_is_taken_is_answered_alone(tmp_path):
+    """Before Locust prints two tracebacks and an empty table, with a port that is free."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run(*LOCUST, "--web-host", "127.0.0.1", "--web-port", str(port), cwd=tmp_path)
+    *_, last = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    other = re.search(f"ERROR/lab: port {port} is taken: --web-port ([0-9]+)$", last)
+    assert other
+    assert other[1] != str(port)
+    assert "Traceback" not in done.stderr
 
 
 def test_a_wrong_field_is_answered_in_the_form(ended):
