@@ -70,7 +70,9 @@ def parse_number(text: str, max_digits: int) -> int:
     # Not int() alone: it takes "+5", "1_000", " 9" and the digits of every script as well. Of bytes
     # only ASCII's count as digits.
     if not digits.encode(errors="replace").isdigit():
-        raise NumberError("The path must be a decimal integer, as in /9000.")
+        raise NumberError(
+            "The path must be a decimal integer, as in /9000; / lists the other paths."
+        )
     if len(digits) > max_digits:
         raise NumberError(f"At most {max_digits} digits are answered.", max_digits)
     return int(text)

@@ -55,7 +55,7 @@ def make_service() -> Service:
             parse_number(text, max_digits)
         except NumberError:
             return problem(404, "There is nothing here: ask for a number, as in /9000.")
-        return problem(404, f"A number stands after one slash alone: try /{text}.")
+        return problem(404, f"No slash after the number: try /{text}.")
 
     @service.get("/<text>")
     def sequence(text: str) -> Response:

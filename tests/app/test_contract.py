@@ -98,7 +98,10 @@ def test_what_is_no_decimal_integer(ask, path):
     assert "cache-control" not in reply.headers
     document = json.loads(reply.body)
     assert (document["type"], document["status"]) == ("about:blank", 400)
-    assert document["detail"] == "The path must be a decimal integer, as in /9000."
+    assert (
+        document["detail"]
+        == "The path must be a decimal integer, as in /9000; / lists the other paths."
+    )
 
 
 @pytest.mark.parametrize("digits", [101, 4300, 15000])
@@ -120,7 +123,7 @@ def test_an_unknown_path(ask, path):
 def test_a_number_with_a_slash_behind_it(ask, path):
     """The 404 says which path was meant."""
     said = json.loads(ask("GET", path).body)["detail"]
-    assert said == f"A number stands after one slash alone: try {path.rstrip('/')}."
+    assert said == f"No slash after the number: try {path.rstrip('/')}."
 
 
 @pytest.mark.parametrize("path", ["/a/b", "/9000/1", "/" + "1" * 101 + "/", "/%22/"])

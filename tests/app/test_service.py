@@ -65,7 +65,7 @@ def test_what_is_no_decimal_integer_is_a_bad_request(client, path, caplog):
         "type": "about:blank",
         "title": "Bad Request",
         "status": 400,
-        "detail": "The path must be a decimal integer, as in /9000.",
+        "detail": "The path must be a decimal integer, as in /9000; / lists the other paths.",
     }
     assert caplog.records == []
 
