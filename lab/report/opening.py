@@ -156,7 +156,9 @@ def _context(conclusion: Conclusion) -> Iterator[str]:
     if conclusion.noise is not None and conclusion.noise.passed:
         yield f"Noise check passed: {headline.same_twice(conclusion.noise)}"
     if Term.SATURATED in shown and "p99" in conclusion.opening.metrics:
-        yield "p99 is measured at full load: compare settings by it, users see less"
+        yield (
+            "p99 is measured at full load: use it to compare settings; your users see shorter times"
+        )
 
 
 def _banner_lines(conclusion: Conclusion) -> Iterator[str]:
@@ -346,8 +348,8 @@ def _commands(summary: Summary, next_steps: NextSteps) -> tuple[str, ...]:
     elif summary.serves_wsgi and not re.search(r"\s--app[\s=]", run.command):
         lines = [
             "TRY ON YOUR APPLICATION",
-            f"  {lab} lint ~/mysite/uwsgi.ini",
-            f"  {lab} run ~/mysite/uwsgi.ini safety --path /items/3",
+            f"  {lab} lint ~/shop/uwsgi.ini",
+            f"  {lab} run ~/shop/uwsgi.ini safety --path /items/3",
         ]
     whole = f"{lab} report {shlex.quote(next_steps.run)}"
     page = () if next_steps.page is None else (f"Report: {next_steps.page}",)

@@ -107,7 +107,7 @@ def test_what_limits_each_profile_has_its_standing(diagnosed):
 def test_a_run_of_ours_names_the_users_ini_in_what_to_do_next():
     """Its figures are of our application, so the next commands are about the reader's."""
     run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=4)
-    assert ".venv/bin/lab run ~/mysite/uwsgi.ini safety" in shown(summarise(run))
+    assert ".venv/bin/lab run ~/shop/uwsgi.ini safety" in shown(summarise(run))
 
 
 def test_a_run_of_asgi_servers_names_no_ini():
