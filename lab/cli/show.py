@@ -1,4 +1,4 @@
-"""`lab show`: print a profile as a trial runs it."""
+"""`lab show`: print a profile as `lab run` starts it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def show_command(
     *, name: str, keep: Sequence[str], drop: Sequence[str], chdir: Path | None, **given: Any
 ) -> int:
     """
-    Print PROFILE as a trial runs it, with everything that it includes.
+    Print PROFILE as `lab run` starts it, with everything that it includes.
 
     For your own configuration this is the private copy; its comments say what differs and what is
     left out. Nothing is started.

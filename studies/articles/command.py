@@ -59,7 +59,7 @@ def claims_command(
     generator_cores: str | None,
 ) -> int:
     """
-    Say what RUNs say to the articles' claims, or make the runs that are missing.
+    Compare stored runs with what the articles claim, or make the runs that are missing.
 
     With RUN: what these runs say, and no other. Without RUN: what this project's stored runs
     decided, and with --results the runs there as well; and what the open claims take.

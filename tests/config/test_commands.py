@@ -169,6 +169,12 @@ def test_a_long_command_has_a_name_that_figures_have_room_for():
     assert {len(name) for name in names} == {command.MAX_NAME}
 
 
+def test_what_is_in_braces_is_explained():
+    """With the first that stands there."""
+    _, line, *_ = profiles.lines_of(profiles.read("tuned"))
+    assert line == "; What is in braces, such as {port}, is chosen at each start."
+
+
 def test_the_hooks_that_run_are_named(conf):
     """`lab show` prints the copy, whose first lines name them."""
     conf.write_text(f"{CONF}\ndef post_fork(server, worker):\n    pass\nfrom base import on_exit\n")

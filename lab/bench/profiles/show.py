@@ -1,7 +1,8 @@
-"""The lines that `lab show` prints: a profile as a trial runs it."""
+"""The lines that `lab show` prints: a profile as `lab run` starts it."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 
@@ -17,14 +18,20 @@ def lines_of(profile: Profile) -> Iterator[str]:
     Words in braces, such as {port}, {socket} and {folder}, differ in each trial.
     """
     mark = "#" if profile.commands else ";"
-    what = "the private copy that a trial runs" if profile.private_copy else "as a trial runs it"
+    lines = list(_lines(profile))
+    private_copy = "the private copy that `lab run` starts"
+    what = private_copy if profile.private_copy else "as `lab run` starts it"
     yield f"{mark} {profile.summary if profile.private_copy else profile.path}: {what}."
-    if profile.private_copy:
-        yield f"{mark} What is in braces is each trial's own."
+    if braces := re.search(r"\{[a-z]+\}", "\n".join(lines)):
+        yield f"{mark} What is in braces, such as {braces[0]}, is chosen at each start."
     for alteration in profile.altered:
         left_out = "left out: " if alteration.became is None else ""
         yield f"{mark} {left_out}{alteration}"
     yield ""
+    yield from lines
+
+
+def _lines(profile: Profile) -> Iterator[str]:
     places = {**folders(profile), "{host}": "127.0.0.1"}
     if not profile.commands:
         yield from flat(profile.options, places)

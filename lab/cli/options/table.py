@@ -198,7 +198,7 @@ class Job:
     )
     blocks: int | None = option(
         "--blocks",
-        "Blocks.",
+        "Blocks, or rounds; each runs every profile once.",
         metavar="INTEGER",
         parse=Number(1, MOST_BLOCKS, whole=True),
         shown=f"{DEFAULT.blocks}",
@@ -212,7 +212,7 @@ class Job:
     )
     window: float | None = option(
         "--window",
-        "Measured time.",
+        "Measured time of a trial, which is one start of a server under load.",
         metavar="DURATION",
         parse=seconds,
         shown=f"{DEFAULT.window:g}s, unless the workload says",
@@ -237,8 +237,8 @@ class Job:
     )
     rate: str | None = option(
         "--rate",
-        "Open loop: requests per second, as in 2000, or shares of the measured capacity of the "
-        "slowest profile, as in 50%,80%,95%.",
+        "Open loop: send so many requests per second, however long replies take, as in 2000, or "
+        "shares of the measured capacity of the slowest profile, as in 50%,80%,95%.",
         metavar="RATES",
     )
     sweep: str | None = option(
@@ -250,7 +250,7 @@ class Job:
     )
     confirm: bool | None = option(
         "--confirm",
-        "Verify each cause by a counter-run that changes one setting, in the same blocks.",
+        "Verify each cause by a counter-run: trials with one setting changed, in the same blocks.",
         kind=Kind.SWITCH,
         shown="confirm, unless --quick or --sweep",
     )

@@ -17,14 +17,20 @@ from lab.cli.options.table import Job
 @FULL
 def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
     """
-    Compare PROFILEs under load (default: the ladder and two reference lines).
+    Compare PROFILEs under load (default: the article's steps, for 15 minutes).
+
+    A trial starts one server and loads it for seconds. A block has a trial of every PROFILE, in
+    shuffled order. The first PROFILE is the reference: it runs twice in each block, to measure the
+    noise.
+
+    Without PROFILE the load begins at once and lasts 15 minutes (--quick: 5): the ladder, which is
+    the article's configurations and further ones, each with one change more than the one before
+    it, and two reference lines.
 
     A PROFILE is a name that `lab list` prints, or your own configuration: a uWSGI ini (uwsgi.ini,
     uwsgi.ini:section), a gunicorn.conf.py, or a command, in quotes ('granian --interface wsgi
     mysite.wsgi:app') or in a Procfile (Procfile:web). `lab` starts a private copy of yours, without
     options that act outside of the trial; `lab show PROFILE` prints that copy.
-
-    The first PROFILE is the reference. It runs twice in each block, to measure the noise.
     """
     check_names(names)
     from lab.cli.run.comparison import compare  # noqa: PLC0415 - see above
