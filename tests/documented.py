@@ -169,8 +169,8 @@ NOT_RUN = {
         ".venv/bin/python -m studies.judges count",
         ".venv/bin/python -m studies.judges judge",
     ),
-    "it runs this test": (
-        "make test",
+    "it needs the address of this repository": (
+        "git clone https://github.com/YOU/uwsgi-fibonacci-lab lab && cd lab",
     ),
     "it needs a network; tests/deploy/test_databases.py has an apt-get of its own": (
         "make peers databases",
