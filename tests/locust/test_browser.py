@@ -70,7 +70,7 @@ def test_from_the_form_to_the_stop_button(tmp_path):
     with locust_web(tmp_path) as (process, base), chromium(tmp_path) as browser:
         fill_form(browser, base, ["listen"], userCount=8, blocks="abc")
         press(browser, "Start")
-        until(lambda: "--blocks: 'abc' is no whole number" in texts(browser, "body")[0], "why not")
+        until(lambda: "--blocks: 'abc': a whole number" in texts(browser, "body")[0], "why not")
         fill_form(
             browser, base, ["listen", "tuned"], userCount=8, blocks=50, window=0.4, warmup=0.1
         )
