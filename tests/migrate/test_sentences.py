@@ -309,3 +309,17 @@ def test_a_hidden_difference_is_that_of_both_configurations(tmp_path, lines, to,
     printed = [note.becomes for note in notes if about in note.was]
     assert bool(printed) is bool(expected)
     assert expected in "".join(printed)
+
+
+@pytest.mark.parametrize(
+    ("daemon", "name", "becomes"),
+    [
+        ("", "the same", "left out: it has no effect"),
+        ("attach-daemon = redis-server\n", "no equivalent", "run each of them as a separate"),
+    ],
+)
+def test_reload_mercy_is_no_time_of_workers(moved, daemon, name, becomes):
+    """The linter says so, too: uWSGI logs a mercy of 60 seconds for workers in spite of it."""
+    made = moved(f"master = true\nreload-mercy = 8\n{daemon}", "gunicorn")
+    assert any(f"reload-mercy = 8 -> {becomes}" in line for line in listed(made, name))
+    assert "graceful_timeout = 8" not in made.text

@@ -11,6 +11,15 @@ from collections.abc import Sequence
 
 Options = Sequence[tuple[str, str]]
 
+NOT_WORKERS = (
+    "attach-daemon",
+    "attach-control-daemon",
+    "smart-attach-daemon",
+    "emperor",
+    "legion",
+)
+"""Beginnings of options that make processes for which reload-mercy is meant."""
+
 SERVED = re.compile(
     r"module|wsgi|wsgi-file|file|callable|(worker-)?mount|(manage|ignore)-script-name|eval|pyrun"
     r"|(ini-)?paste(-log.*)?|pecan|chdir2?|single-interpreter"

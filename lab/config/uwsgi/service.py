@@ -15,6 +15,7 @@ from lab.config.uwsgi import APPLICATION, OFF
 from lab.config.uwsgi.logic import OF_VARIABLE
 from lab.config.uwsgi.mounts import FILES, mounted, served, unserved
 from lab.config.uwsgi.reader import UNKNOWABLE
+from lab.config.uwsgi.roles import NOT_WORKERS
 from lab.config.uwsgi.table import atoi
 from lab.config.vocabulary import values
 from lab.config.vocabulary.addresses import (
@@ -102,8 +103,10 @@ def service_of(config: Config) -> Service:
     rest = [
         setting for setting in rest if setting.option not in {"protocol", *_placeholders(config)}
     ]
-    idle = tuple(written(setting) for setting in rest if setting.option not in table.entries)
-    rest = [setting for setting in rest if setting.option in table.entries]
+    no_effect = set() if config.starting(*NOT_WORKERS) else {"reload-mercy"}
+    has_effect = table.entries.keys() - no_effect
+    idle = tuple(written(setting) for setting in rest if setting.option not in has_effect)
+    rest = [setting for setting in rest if setting.option in has_effect]
     needless = {id(setting): why for setting in rest if (why := _needless(setting, config))}
     gone, unknown = sorted_out(
         PROGRAM, [setting for setting in rest if id(setting) not in needless]

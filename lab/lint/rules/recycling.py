@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.lint.rules.alike import at_top, present, renamed, with_line, written
+from lab.config.uwsgi.roles import NOT_WORKERS
+from lab.lint.rules.alike import at_top, present, with_line, written
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
-
-OTHERS = ("attach-daemon", "attach-control-daemon", "smart-attach-daemon", "emperor", "legion")
-"""Beginnings of options that make processes for which reload-mercy is meant."""
 
 present(
     "UW202",
@@ -49,19 +47,28 @@ def delta_alone(config: Case) -> Iterator[Flaw]:
             yield config.flaw(setting, text, config.drop(setting))
 
 
-present(
+@rule(
     "UW213",
-    "reload-mercy",
-    "this is for the Emperor and for daemons, and there are none; for workers write "
+    Severity.NO_EFFECT,
+    "reload-mercy without daemons",
+    why="this is for the Emperor and for daemons, and there are none; for workers write "
     "worker-reload-mercy, which is 60 seconds by default",
     title="reload-mercy without daemons",
     source="core/master_utils.c:20 `worker_reload_mercy`; core/init.c:125 `worker_reload_mercy`",
     bad="master = true\nreload-mercy = 8",
     good="master = true\nworker-reload-mercy = 8",
     near_miss="master = true\nreload-mercy = 8\nattach-daemon = redis-server",
-    when=lambda config: not config.starting(*OTHERS),
-    fix=renamed("worker-reload-mercy"),
 )
+def mercy_for_daemons(config: Case) -> Iterator[Flaw]:
+    """Where both are written, the one for workers counts."""
+    workers = config.last("worker-reload-mercy")
+    for setting in () if config.starting(*NOT_WORKERS) else written(config, "reload-mercy"):
+        if workers is None:
+            yield config.flaw(setting, fix=config.rename(setting, "worker-reload-mercy"))
+        else:
+            reason = f"this is not for workers, for which {workers.written} counts; leave it out"
+            yield config.flaw(setting, reason, config.drop(setting))
+
 
 present(
     "UW217",
