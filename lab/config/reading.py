@@ -8,6 +8,7 @@ returns the configurations in a folder.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -34,6 +35,16 @@ FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__"})
 
 DEEPEST = 100
 """Folders in each other that are searched."""
+
+COMMANDS_OF = {
+    r"(?:.*\.)?(?:Dockerfile|Containerfile)(?:\..*)?": "its CMD",
+    r".*\.service": "its ExecStart",
+    r".*\.(?:ba)?sh|Makefile": "the command that it starts",
+    r"(?:docker-)?compose.*\.ya?ml": "its command",
+}
+"""Pattern of a file's name that is not read -> the command in it that can be given."""
+
+SHELLS = frozenset({"sh", "ash", "bash", "dash"})
 
 MOST_CHARACTERS_SEARCHED = 1 << 20
 """Characters of a file in which its options are looked for."""
@@ -150,14 +161,15 @@ def named(name: str, commands: Collection[str] | None = None, folder: Path | Non
     if exists and path.is_file():
         return _in_file(path)
     if exists and path.is_dir():
-        raise ProfileError(path, "is a folder: give the file")
+        raise ProfileError(path, why_folder(path))
     if exists:
         problem = "is a pipe, a socket or a device: save it as a file, and give that"
         raise ProfileError(path, problem)
+    name = _unwrapped(name)
     words = _words(name)
     programs = [word for word in map(_program, words) if commands is None or word in commands]
     if not programs or (commands is None and not words[1:]):
-        problem = _why_unread(words, commands or ()) if words[1:] else _why_missing(file)
+        problem = _why_unread(words, commands or ()) if words[1:] else _why_missing(name, file)
         raise ProfileError(path, problem)
     try:
         shlex.split(name)
@@ -178,10 +190,7 @@ def read_file(path: Path, known: Known) -> Config:
     server = by_name or servers.of_file(path, text)
     _check_text(path, text, server)
     if server is None:
-        endings = (ending for one in servers.every() for ending in one.endings)
-        kinds = ", ".join(ending for ending in endings if ending.startswith("."))
-        problem = f"is not a file that lab reads: {kinds}, or of any name with a line [uwsgi]"
-        raise ProfileError(path, f"{problem}; name the file, or its command in quotes")
+        raise ProfileError(path, f"is not read: {_instead_of(path)}")
     return server.read(path, known)
 
 
@@ -299,6 +308,43 @@ def _in_file(path: Path, section: str = "") -> Source:
     return Source(path, command=wanted[0].text, start=wanted[0])
 
 
+def _instead_of(path: Path) -> str:
+    """Return what to give in the place of a file that is not read."""
+    names = (command for name, command in COMMANDS_OF.items() if re.fullmatch(name, path.name))
+    if command := next(names, None):
+        return f"give {command} in quotes"
+    endings = (ending for server in servers.every() for ending in server.endings)
+    kinds = ", ".join(ending for ending in endings if ending.startswith("."))
+    return f"give {kinds}, a file with a line [uwsgi], or a command in quotes"
+
+
+def why_folder(path: Path, otherwise: str = "is a folder: give the file") -> str:
+    """Return what to do about a folder in the place of a file; *otherwise*: not one of a run."""
+    if (path / "run.json").is_file():
+        return f"is the folder of a run: `lab report {path}`"
+    if next(path.glob("*/run.json"), None):
+        return f"has the folders of runs: `lab report {path}/RUN`, with one of them for RUN"
+    return otherwise
+
+
+def _unwrapped(name: str) -> str:
+    """
+    Return the command that a shell gets by -c, or that a list in JSON is, as in a Dockerfile.
+
+    >>> _unwrapped('["sh", "-c", "gunicorn app:app -w $N"]'), _unwrapped("gunicorn app:app")
+    ('gunicorn app:app -w $N', 'gunicorn app:app')
+    """
+    if name.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):
+            words = json.loads(name)
+            name = shlex.join(words) if all(isinstance(word, str) for word in words) else name
+    words = _words(name)
+    if words and _program(words[0]) in SHELLS:
+        behind = (n for n, word in enumerate(words) if re.fullmatch(r"-\w*c", word))
+        return next(iter(words[next(behind, len(words)) + 1 :]), name)
+    return name
+
+
 def _words(name: str) -> list[str]:
     """Return the words of a command; of what has a quote that is not closed the parts."""
     try:
@@ -326,8 +372,11 @@ def _why_unread(words: Sequence[str], commands: Collection[str]) -> str:
     return f"is a command of {program}, and only {names} {verb} read: {instead}"
 
 
-def _why_missing(file: str) -> str:
+def _why_missing(name: str, file: str) -> str:
     """Return what to do about a name that nothing has; *file* is what stands before a colon."""
+    profile = f"profiles/{name}.ini"
+    if os.path.isfile(profile):  # noqa: PTH113 - as below
+        return f"the file does not exist: did you mean {profile}?"
     if os.path.isfile(file):  # noqa: PTH113 - Path raises for over-long names
         return f"the file does not exist, and only an .ini has sections: name {file}"
     return f"there is no file {file}" if file.endswith(".ini") else "the file does not exist"

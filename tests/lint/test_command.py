@@ -69,7 +69,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
     [
         ([], "give a file or a folder"),
         (["."], ". has no configuration of uWSGI or gunicorn: give the file"),
-        (["x.txt"], "x.txt: is not a file that lab reads: .ini, "),
+        (["x.txt"], "x.txt: is not read: give .ini, "),
         (["x.yaml"], "x.yaml:2: is not YAML: "),
         (["x.json"], "x.json:1: is not JSON: "),
         (["x.xml"], "x.xml:1: is not XML: mismatched tag"),
@@ -328,7 +328,37 @@ def test_an_ini_may_have_any_name(lint):
         assert "UW205 no effect" in lint(write(name, WRONG))[1]
     code, _, err = lint(write("nginx.conf", "server {}\n"))
     assert code == 2
-    assert "or of any name with a line [uwsgi]" in err
+    assert "a file with a line [uwsgi], or a command in quotes" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("shop.yaml", "shop:\n  processes: 4\n  master: true\n", "UW018 error"),
+        ("uwsgi.yaml", "uwsgi: {processes: 4}\n", "UW018 error"),
+        ("compose.yaml", "services:\n  web:\n    image: shop\n", "UW018 remark"),
+        ("shop.json", '{"processes": 4}', 'has no object "uwsgi"'),
+        ("Dockerfile", "FROM x\n", "Dockerfile: is not read: give its CMD in quotes"),
+        ("shop.service", "[Service]\n", "is not read: give its ExecStart in quotes"),
+        ("start.sh", "true\n", "is not read: give the command that it starts in quotes"),
+    ],
+)
+def test_a_file_of_another_program_is_not_judged_as_one_of_uwsgi(lint, name, text, words):
+    """Without a line `uwsgi:`, its names tell: most of them are no options of uWSGI's."""
+    _, out, err = lint(write(name, text))
+    assert words in out + err
+
+
+def test_a_profile_a_run_and_a_command_for_a_shell_are_known(lint):
+    """The message says what to name; what a shell gets by -c is read as a command."""
+    Path("profiles").mkdir()
+    write("profiles/tuned.ini", CLEAN)
+    Path("run").mkdir()
+    write("run/run.json", "{}")
+    assert "did you mean profiles/tuned.ini?" in lint("tuned")[2]
+    assert "is the folder of a run: `lab report run`" in lint("run")[2]
+    assert "--timout" in lint("sh -c 'exec gunicorn app:app --timout $T'")[1]
+    assert "--timout" in lint('["sh", "-c", "gunicorn app:app --timout $T"]')[1]
 
 
 def test_what_is_no_text_is_refused(lint):

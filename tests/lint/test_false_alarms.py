@@ -56,6 +56,9 @@ def test_a_language_plugin_hides_no_mistyped_option(tmp_path):
         ("UW018", "[program:uwsgi]\ncommand = uwsgi --ini /etc/uwsgi.ini\n", "uwsgi.ini"),
         ("UW018", "suite: environment\ntests:\n  - it: runs\n", "uwsgi_test.yaml"),
         ("UW018", "apiVersion: v1\nkind: ConfigMap\n", "uwsgi.yaml"),
+        ("UW018", "services:\n  web:\n    build: .\n    command: gunicorn a:b\n", "compose.yaml"),
+        ("UW018", '{"name": "shop", "scripts": {"start": "gunicorn a:b"}}', "package.json"),
+        ("UW018", "<project><name>shop</name></project>", "pom.xml"),
         ("UW303", f"[uwsgi]\n{APP}master = 1\nprocesses = 4\nmax-requests = 5000\n", "a.ini"),
     ],
 )

@@ -173,8 +173,8 @@ def test_nothing_lost_ends_with_0(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("notes.txt", "", "name the file, or its command in quotes"),
-        ("notes.txt", "hello", "name the file, or its command in quotes"),
+        ("notes.txt", "", "or a command in quotes"),
+        ("notes.txt", "hello", "or a command in quotes"),
         ("notes.txt", "\x00", "is not text, because it has NUL bytes"),
         ("uwsgi.ini", "[uwsgi]\n{% if debug %}\n", "is a template"),
         ("uwsgi.ini", "[uwsgi]\n<<<<<<< HEAD\n", "has a merge conflict"),

@@ -16,7 +16,7 @@ from lab.cli.lint.formats import FORMATS, LocatedFlaw
 from lab.cli.types import CONTAINER, NAME, whole_number
 from lab.config.configuration import Known
 from lab.config.edits import diff
-from lab.config.reading import find, start_names
+from lab.config.reading import find, start_names, why_folder
 from lab.errors import FileError, UsageError
 from lab.lint import lint
 from lab.lint.page import explained
@@ -155,7 +155,8 @@ def _searched(names: tuple[str, ...]) -> list[str]:
         elif inside := [*find(Path(name))]:
             found += inside
         else:
-            raise UsageError(f"{name} has no configuration of uWSGI or gunicorn: give the file")
+            problem = "has no configuration of uWSGI or gunicorn: give the file"
+            raise UsageError(f"{name} {why_folder(Path(name), problem)}")
     return found
 
 

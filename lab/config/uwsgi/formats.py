@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from pathlib import PurePath
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
@@ -27,6 +28,10 @@ class FormError(ValueError):
     def __init__(self, problem: str, line: int | None = None) -> None:
         self.line = line
         super().__init__(problem)
+
+
+class NoSectionError(FormError):
+    """A file has no section of uWSGI's."""
 
 
 class Pair(NamedTuple):
@@ -154,7 +159,7 @@ def json_options(text: str, section: str) -> Iterator[Pair]:
         raise FormError(f"is not JSON: {error.msg}", error.lineno) from None
     named = [value for key, value in whole if key == section] if isinstance(whole, _Pairs) else []
     if not named or not isinstance(named[-1], _Pairs):
-        raise FormError(f'has no object "{section}", so uWSGI does not start')
+        raise NoSectionError(f'has no object "{section}", so uWSGI does not start')
     at, line = 0, 1
     for key, value in named[-1]:
         # A key that is written by escapes is not looked for, nor is what follows it.
@@ -202,7 +207,7 @@ def xml_options(text: str, section: str) -> Iterator[Pair]:
     except expat.ExpatError as error:
         raise FormError(f"is not XML: {expat.ErrorString(error.code)}", error.lineno) from None
     if not reader.there:
-        raise FormError("has no element <uwsgi>, so uWSGI does not start")
+        raise NoSectionError("has no element <uwsgi>, so uWSGI does not start")
     yield from reader.found
 
 
@@ -277,6 +282,40 @@ def _before(mountpoint: str | None, domain: str | None) -> str:
     if mountpoint is not None:
         return f"{mountpoint}="
     return "" if domain is None else f"{domain}|="
+
+
+FOREIGN = re.compile(
+    r"^[ \t]*\[(?:program|group|eventlistener|supervisor\w*):?.*\]"
+    r"|^(?:apiVersion|kind|suite|tests):",
+    re.MULTILINE,
+)
+"""Sections of Supervisor's, and keys of Kubernetes' and of Helm's tests."""
+
+KEYS = re.compile(
+    r"""(?:^[ \t-]*|[{,][ \t]*)["']?([A-Za-z][\w-]*)["']?[ \t]*:(?=\s)|"([A-Za-z][\w-]*)"\s*:|<([A-Za-z][\w-]*)""",
+    re.MULTILINE,
+)
+"""Names in a YAML, JSON or XML file."""
+
+
+def is_foreign(text: str, path: PurePath, options: Collection[str]) -> bool:
+    r"""
+    Return whether a file without a section of uWSGI's is plainly another program's.
+
+    So it is if fewer than half of the names in it are uWSGI's *options*; of an ini the sections
+    tell.
+
+    >>> is_foreign("services:\n  web:\n    image: shop\n", PurePath("compose.yaml"), {"master"})
+    True
+    >>> is_foreign("shop:\n  master: true\n", PurePath("shop.yaml"), {"master"})
+    False
+    """
+    if FOREIGN.search(text):
+        return True
+    if path.suffix not in FORMS:
+        return False
+    names = {next(filter(None, match.groups())) for match in KEYS.finditer(text)}
+    return "uwsgi" not in names and len(names & {*options}) * 2 < len(names)
 
 
 FORMS: dict[str, Callable[[str, str], Iterator[Pair]]] = {

@@ -103,6 +103,8 @@ def check_section(config: Config) -> None:
     """
     file = config.file
     if section := next((name for path, name, _ in config.absent if path == file), None):
+        if formats.is_foreign(config.texts[file], file, config.table.entries):
+            raise ProfileError(file, "is not a uWSGI file: give the server's command in quotes")
         raise ProfileError(file, f"has no section [{section}] that uWSGI would read: add it")
 
 
@@ -251,6 +253,9 @@ class Reader:
                 "\n".join(as_text(line) for _, line in lines), wanted, form
             )
         except formats.FormError as error:
+            no_section = isinstance(error, formats.NoSectionError)
+            if no_section and formats.is_foreign(text, path, self.table.entries):
+                return False
             if path == self._top[1]:
                 line = None if error.line is None else lines[min(error.line, len(lines)) - 1][0]
                 raise formats.FormError(str(error), line) from None

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lab.config import sections
+from lab.config.uwsgi.formats import is_foreign
 from lab.lint.rules.alike import instead
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, Spot, rule
 
 LOADS = frozenset({"uwsgi_opt_load", "uwsgi_opt_load_ini"})
 """Functions of options that read another file."""
-
-FOREIGN = re.compile(
-    r"^[ \t]*\[(?:program|group|eventlistener|supervisor\w*):?.*\]"
-    r"|^(?:apiVersion|kind|suite|tests):",
-    re.MULTILINE,
-)
-"""Sections of Supervisor's, and keys of Kubernetes' and of Helm's tests."""
 
 
 @rule(
@@ -221,7 +216,7 @@ def no_section(config: Case) -> Iterator[Flaw]:
     """
     Where it is only misspelt, or not the first thing in the file, another rule says so.
 
-    Files of Supervisor, Helm and Kubernetes may have names that sound like uWSGI's: a remark.
+    A file of another program, as Compose or Kubernetes, may be called as uWSGI's are: a remark.
     """
     for file, section, by in config.absent:
         lines = [line for line in config.ini_lines if line.spot.file == file]
@@ -237,11 +232,13 @@ def no_section(config: Case) -> Iterator[Flaw]:
         what = f"{where} has no section [{section}]"
         if file in config.forms:
             what, advice = f"{where} has no options", f'put them below "{section}"'
-        foreign = bool(FOREIGN.search(config.texts[file]))
-        if foreign:
-            advice = "it looks like a file of another program"
         text = f"{what}, so uWSGI reads nothing of it; {advice}"
-        yield config.flaw(by or Spot(file, 1, 1), text, harmless=foreign)
+        foreign = is_foreign(config.texts[file], file, config.table.entries)
+        if foreign:
+            what = f"{where} looks like a file of another program, so nothing in it is checked"
+            text = f"{what}; give the server's command in quotes"
+        flaw = config.flaw(by or Spot(file, 1, 1), text, harmless=foreign)
+        yield replace(flaw, always=foreign and by is None)
 
 
 @rule(

@@ -53,7 +53,6 @@ def delta_alone(config: Case) -> Iterator[Flaw]:
     "reload-mercy without daemons",
     why="this is for the Emperor and for daemons, and there are none; for workers write "
     "worker-reload-mercy, which is 60 seconds by default",
-    title="reload-mercy without daemons",
     source="core/master_utils.c:20 `worker_reload_mercy`; core/init.c:125 `worker_reload_mercy`",
     bad="master = true\nreload-mercy = 8",
     good="master = true\nworker-reload-mercy = 8",
