@@ -15,7 +15,7 @@ OWN = "UW9"
 REMARKS = (
     {"UW016", "UW112", "UW113", "UW206", "UW209", "UW210", "UW218", "UW317", "UW322"}
     | {"UW405", "UW410"}
-    | {"GU006", "GU007", "GU010", "GR002", "GR003", "GR004"}
+    | {"GU006", "GU007", "GU010", "GU021", "GU022", "GR002", "GR003", "GR004"}
     | {f"UW50{number}" for number in range(1, 10)}
 )
 
@@ -52,6 +52,9 @@ PLACES = {
     "GU017": (1, 1),
     "GU018": (1, 10),
     "GU019": (1, 1),
+    "GU020": (1, 1),
+    "GU021": (1, 1),
+    "GU022": (1, 1),
     "UW001": (2, 1),
     "UW002": (2, 16),
     "UW003": (2, 1),
@@ -282,6 +285,8 @@ FOUND = [
     ("GU007", "threads = 4\ntimeout = 120"),
     ("GU011", "preload_app = True\nreload = True"),
     ("GU012", "forwarded_allow_ips = '10.0.0.1,*'"),
+    ("GU005", "gunicorn -w $N --max-requests 100 site:app"),
+    ("GU016", "gunicorn -b 0.0.0.0:99999 site:app"),
     ("GU018", "gunicorn --max_requests 5 site:app"),
     ("GU019", "gunicorn -b :8080 -b unix:/run/app.sock site:app"),
     ("GU019", "bind = ['127.0.0.1:80', '[::]:80']"),
@@ -477,6 +482,10 @@ SILENT = [
     ("GU003", "worker_class = 'sync'\nthreads = 1"),
     ("GU005", "workers = 1\nmax_requests = 1000"),
     ("GU005", "max_requests = 0"),
+    ("GU005", "gunicorn --max-requests 100 site:app"),
+    ("GU020", "gunicorn --paste shop.ini"),
+    ("GU022", "worker = 4"),
+    ("GU022", "def post_fork(server, worker):\n    pass"),
     ("GU005", "max_requests = int(limit)"),
     ("GU007", "timeout = 0\nthreads = 4"),
     ("GU007", "worker_class = 'uvicorn.workers.UvicornWorker'\ntimeout = 30"),

@@ -137,7 +137,7 @@ def test_what_gunicorn_takes_or_decides_by_the_machine_is_no_fault(text):
         ("GU016", 'bind = ["127.0.0.1:8000", "8080"]', 'write ":8080"'),
         ("GU016", 'bind = "http://0.0.0.0:8000"', 'write "HOST:PORT"'),
         ("GU016", 'bind = "/run/app.sock"', 'write "unix:/run/app.sock"'),
-        ("GU016", 'bind = "0.0.0.0:$PORT"', "write a number"),
+        ("GU016", 'bind = "0.0.0.0:$PORT"', "write 0 to 65535"),
         ("GU009", 'worker_class = "gaiohttp"', 'write "asgi"'),
         ("GU001", 'x_forwarded_for_header = "X"', "earlier versions had it; leave it out"),
         ("GU001", 'django_settings = "a.b"', 'write raw_env = ["DJANGO_SETTINGS_MODULE=..."]'),

@@ -51,16 +51,17 @@ def many_threads(config: Case) -> Iterator[Flaw]:
     if not is_wsgi(config) or config.last("blocking-threads"):
         return
     threads, workers = default_threads(config), max(1, config.number("workers", 1))
+    said = threads_in_words(config)
     allowed, backlog = config.known.db_connections, config.last("backlog")
     if allowed is None or threads * workers > allowed:
         text = (
-            f"no --blocking-threads: a worker may run {threads} threads, and each may hold a "
+            f"no --blocking-threads: a worker may run {said} threads, and each may hold a "
             "database connection; write --blocking-threads with as many as the database allows"
         )
         if backlog and not config.last("backpressure"):
             text = (
                 "without --blocking-threads this also sets how many threads a worker may run, "
-                f"{threads} (half of its share); write --blocking-threads with as many as the "
+                f"{said} (half of its share); write --blocking-threads with as many as the "
                 "database allows"
             )
             yield config.flaw(backlog, text)
@@ -71,6 +72,14 @@ def many_threads(config: Case) -> Iterator[Flaw]:
 def is_wsgi(config: Case) -> bool:
     """Return whether it serves a WSGI application."""
     return interface_of(config) == WSGI
+
+
+def threads_in_words(config: Case) -> str:
+    """Return the default number of threads; a quotient where the number of workers is unknown."""
+    threads, setting = default_threads(config), config.last("workers")
+    if setting is None or setting.value.isdecimal() or config.number("backpressure"):
+        return str(threads)
+    return f"{threads} / workers ({threads // 4} with 4)"
 
 
 @rule(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.config.granian.command import default_threads, target
+from lab.config.granian.command import target
 from lab.config.steps import Rename
-from lab.lint.rules.granian import is_wsgi
+from lab.lint.rules.granian import is_wsgi, threads_in_words
 from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Severity, rule
 
 
@@ -52,7 +52,7 @@ def wrong_threads(config: Case) -> Iterator[Flaw]:
     if setting and is_wsgi(config) and not limited and config.number("runtime-threads") > 1:
         text = (
             "the application does not run in these threads, but in up to "
-            f"{default_threads(config)} others of each worker; write --blocking-threads with the "
+            f"{threads_in_words(config)} others of each worker; write --blocking-threads with the "
             "number of requests that a worker serves at once"
         )
         edit = Edit(setting.spot, "--runtime-threads", "--blocking-threads")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lab.config.gunicorn.command import is_command, words
 from lab.config.gunicorn.reader import carried, literal, names_read, spellings
@@ -52,6 +53,14 @@ def worker_class(config: Case) -> str | None:
     if name == "sync":
         return None if threads is None else "gthread" if threads > 1 else "sync"
     return name or None
+
+
+def is_one_worker(config: Case) -> bool:
+    """Return whether one worker runs for certain; the command line may set those of a file."""
+    setting = config.last("workers")
+    if setting is None:
+        return is_command(config) and "WEB_CONCURRENCY" not in config.known.environ
+    return setting.value == "1"
 
 
 def is_asgi(config: Case) -> bool:
@@ -213,8 +222,8 @@ def connections_of_sync(config: Case) -> Iterator[Flaw]:
 def no_jitter(config: Case) -> Iterator[Flaw]:
     """All workers end at about the same time."""
     setting, count = config.last("max_requests"), number(config, "max_requests", 0)
-    jitter, workers = number(config, "max_requests_jitter", 0), config.last("workers")
-    if setting and count and jitter == 0 and (workers is None or workers.value != "1"):
+    jitter = number(config, "max_requests_jitter", 0)
+    if setting and count and jitter == 0 and not is_one_worker(config):
         most = str(max(1, count // 10))
         text = "all workers reach the limit and end at about the same time"
         there = config.last("max_requests_jitter")
@@ -416,3 +425,57 @@ def slow_clients(config: Case) -> Iterator[Flaw]:
         return
     if any(is_open(address.removeprefix("tcp://")) for address in addresses(config) or ()):
         yield config.flaw(setting, WHY + elsewhere(config), harmless=config.known.container)
+
+
+@rule(
+    "GU020",
+    Severity.ERROR,
+    "no application",
+    why="gunicorn prints `No application module specified` and exits with status 1; write the "
+    "application behind the options, as in shop.wsgi:application",
+    seen="gunicorn/app/wsgiapp.py:37 `No application module specified.`",
+    bad="gunicorn --bind 127.0.0.1:8000",
+    good="gunicorn --bind 127.0.0.1:8000 shop.wsgi:application",
+    near="gunicorn --check-config --paste shop.ini",
+)
+def no_application(config: Case) -> Iterator[Flaw]:
+    """Of a file the command line names it."""
+    if is_command(config) and not config.last("wsgi_app", "paste") and not config.refused:
+        yield config.flaw(config.top, f"no application: {WHY}")
+
+
+@rule(
+    "GU021",
+    Severity.REMARK,
+    "a worker class that lab does not know",
+    why="lab does not know which settings this worker class reads, so the settings for workers are "
+    "not checked; its documentation names them",
+    seen="gunicorn/util.py:69 `def load_class`",
+    bad='worker_class = "uvicorn.workers.UvicornWorker"\nkeepalive = 5',
+    good='worker_class = "gthread"\nkeepalive = 75',
+    near='worker_class = "gthread"',
+)
+def unknown_workers(config: Case) -> Iterator[Flaw]:
+    """It is shown without --all: "No findings" would read as if they were checked."""
+    setting = config.last("worker_class")
+    if setting and setting.value and ("." in setting.value or setting.value.startswith("egg:")):
+        yield replace(config.flaw(setting), always=True)
+
+
+@rule(
+    "GU022",
+    Severity.REMARK,
+    "a file without a setting of gunicorn",
+    why="this file sets nothing of gunicorn, so nothing in it is checked; give the "
+    "configuration file, or the command in quotes",
+    seen="gunicorn/app/base.py:139 `for k, v in cfg.items():`",
+    bad="DEBUG = True",
+    good="workers = 4",
+    near="DEBUG = True\nworkers = 4",
+)
+def no_setting(config: Case) -> Iterator[Flaw]:
+    """As the settings of an application."""
+    names = carried()["settings"].keys()
+    known = any(setting.option in names for setting in config.settings)
+    if not is_command(config) and not known and not list(unknown(config)):
+        yield replace(config.flaw(config.top), always=True)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from lab.config.gunicorn.command import is_command
 from lab.config.gunicorn.reader import carried, literal, names_read, spellings
 from lab.config.meaning import ComputedValue
+from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.gunicorn import addresses, drop, is_asgi
 from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, rule
 
@@ -200,6 +201,13 @@ def unknown_level(config: Case) -> Iterator[Flaw]:
         yield config.flaw(setting, f"{WHY}; write {say}", fix)
 
 
+LAST_PORT = 65535
+
+
+def _is_port(text: str) -> bool:
+    return text.isdecimal() and len(text) < DIGITS and int(text) <= LAST_PORT
+
+
 @rule(
     "GU016",
     Severity.ERROR,
@@ -226,8 +234,8 @@ def address(config: Case) -> Iterator[Flaw]:
             yield config.flaw(
                 setting, f"gunicorn does not accept {each} as an address; write {what}"
             )
-        elif port and not port.partition(":")[0].isdecimal():
-            text = f"{port} is not a port, and gunicorn does not start; write a number"
+        elif port and not _is_port(port.partition(":")[0]):
+            text = f"{port} is not a port, and gunicorn does not start; write 0 to {LAST_PORT}"
             yield config.flaw(setting, text)
 
 
