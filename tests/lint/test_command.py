@@ -169,7 +169,7 @@ def test_granians_command_is_read_from_quotes_and_from_standard_input(lint, monk
 
 def test_gunicorns_command_is_read_from_quotes_and_from_a_procfile(lint):
     """With the file that it reads besides; what it would not start with has its place."""
-    write("gunicorn.conf.py", "keepalive = 75\n")
+    write("gunicorn.conf.py", "keepalive = 75\nworkers = 4\n")
     command = "gunicorn app:app --worker 4 --timout 5 --max-requests 9 --graceful-timeou 3 --bind"
     write("Procfile", f"web: {command}\n")
     _, out, _ = lint(command, "--select", "GU002,GU005,GU018", "--unsafe-fixes")

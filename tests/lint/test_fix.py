@@ -195,3 +195,14 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
         list(lint("a.ini", Known(), fixes="safe").write([file]))
     assert "99999" in file.read_text()
     assert [each.name for each in tmp_path.iterdir()] == ["a.ini"]
+
+
+def test_requests_that_fail_are_logged_after_a_fix(tmp_path):
+    """Disable-logging alone would drop their lines; a line that is written stays."""
+    path = tmp_path / "uwsgi.ini"
+    path.write_text("[uwsgi]\nhttp-socket = 127.0.0.1:80\nlog-4xx = false\n")
+    linted = lint(str(path), Known(), select=("UW502",), fixes="unsafe")
+    added = "disable-logging = true\nlog-5xx = true\n"
+    assert linted.config.texts[path].replace("[uwsgi]\n", "") == (
+        f"{added}http-socket = 127.0.0.1:80\nlog-4xx = false\n"
+    )

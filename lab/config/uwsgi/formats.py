@@ -292,7 +292,8 @@ FOREIGN = re.compile(
 """Sections of Supervisor's, and keys of Kubernetes' and of Helm's tests."""
 
 KEYS = re.compile(
-    r"""(?:^[ \t-]*|[{,][ \t]*)["']?([A-Za-z][\w-]*)["']?[ \t]*:(?=\s)|"([A-Za-z][\w-]*)"\s*:|<([A-Za-z][\w-]*)""",
+    r"""(?:^[ \t-]*|[{,][ \t]*)["']?([A-Za-z][\w-]*)["']?[ \t]*:(?=\s)"""
+    r"""|"([A-Za-z][\w-]*)"\s*:|<([A-Za-z][\w-]*)""",
     re.MULTILINE,
 )
 """Names in a YAML, JSON or XML file."""

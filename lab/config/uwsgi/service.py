@@ -60,7 +60,7 @@ ROUTER_TIME = "60"
 APART = 60
 """Parts of a worker's age by which the next one's differs, as UW303 of the linter advises."""
 
-HOST = "%k counts the CPUs of the host and ignores the limit of a container"
+HOST = "this counts the CPUs of the host and ignores the limit of a container"
 GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
 
 EMBEDDED = re.compile(r"python\d*|http|corerouter|logfile")

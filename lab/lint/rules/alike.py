@@ -105,7 +105,8 @@ def missing(
 
     Args:
         code: The code of the rule.
-        line: The line to add; the option may have any other value.
+        line: The line to add; the option may have any other value. Further lines are added with
+            it, except those whose option is set.
         why: What happens without it, and what to write.
         source: The evidence; see `Rule`.
         bad: An example, which is good with *line*.
@@ -116,7 +117,7 @@ def missing(
 
     def check(config: Case) -> Iterator[Flaw]:
         if config.last(name) is None and when(config):
-            yield config.flaw(config.top, f"no {name}: {WHY}", config.add(line))
+            yield config.flaw(config.top, f"no {name}: {WHY}", _with_lines(config, line))
 
     rule(
         code,
@@ -128,6 +129,17 @@ def missing(
         good=f"{bad}\n{line}",
         near_miss=near_miss,
     )(check)
+
+
+def _with_lines(config: Case, lines: str) -> Fix | None:
+    first, *others = lines.split("\n")
+    rest = (line for line in others if config.last(line.partition(" = ")[0]) is None)
+    fixes = [fix for fix in map(config.add, (first, *rest)) if fix]
+    if not fixes:
+        return None
+    edits = tuple(edit for fix in reversed(fixes) for edit in fix.edits)
+    steps = tuple(step for fix in fixes for step in fix.steps)
+    return Fix(edits, fixes[0].safe, ", ".join(fix.description for fix in fixes), steps)
 
 
 def written(config: Case, *names: str) -> Iterator[Setting]:

@@ -31,10 +31,10 @@ present(
 
 missing(
     "UW502",
-    "disable-logging = true",
+    "disable-logging = true\nlog-4xx = true\nlog-5xx = true",
     "uWSGI writes a line for each request, which costs little to a file and much to a terminal or "
-    "a slow pipe; write disable-logging = true, and log-4xx, log-5xx and log-slow for the lines "
-    "that you need",
+    "a slow pipe; write disable-logging = true, with log-4xx = true and log-5xx = true for the "
+    "requests that fail",
     source="docs/runs/ladder; profiles/disable-logging.ini",
     bad="http-socket = 127.0.0.1:8080",
     near_miss="http-socket = 127.0.0.1:8080\ndisable-logging",

@@ -433,10 +433,10 @@ def slow_clients(config: Case) -> Iterator[Flaw]:
     "no application",
     why="gunicorn prints `No application module specified` and exits with status 1; write the "
     "application behind the options, as in shop.wsgi:application",
-    seen="gunicorn/app/wsgiapp.py:37 `No application module specified.`",
+    source="gunicorn/app/wsgiapp.py:37 `No application module specified.`",
     bad="gunicorn --bind 127.0.0.1:8000",
     good="gunicorn --bind 127.0.0.1:8000 shop.wsgi:application",
-    near="gunicorn --check-config --paste shop.ini",
+    near_miss="gunicorn --check-config --paste shop.ini",
 )
 def no_application(config: Case) -> Iterator[Flaw]:
     """Of a file the command line names it."""
@@ -450,10 +450,10 @@ def no_application(config: Case) -> Iterator[Flaw]:
     "a worker class that lab does not know",
     why="lab does not know which settings this worker class reads, so the settings for workers are "
     "not checked; its documentation names them",
-    seen="gunicorn/util.py:69 `def load_class`",
+    source="gunicorn/util.py:69 `def load_class`",
     bad='worker_class = "uvicorn.workers.UvicornWorker"\nkeepalive = 5',
     good='worker_class = "gthread"\nkeepalive = 75',
-    near='worker_class = "gthread"',
+    near_miss='worker_class = "gthread"',
 )
 def unknown_workers(config: Case) -> Iterator[Flaw]:
     """It is shown without --all: "No findings" would read as if they were checked."""
@@ -468,10 +468,10 @@ def unknown_workers(config: Case) -> Iterator[Flaw]:
     "a file without a setting of gunicorn",
     why="this file sets nothing of gunicorn, so nothing in it is checked; give the "
     "configuration file, or the command in quotes",
-    seen="gunicorn/app/base.py:139 `for k, v in cfg.items():`",
+    source="gunicorn/app/base.py:139 `for k, v in cfg.items():`",
     bad="DEBUG = True",
     good="workers = 4",
-    near="DEBUG = True\nworkers = 4",
+    near_miss="DEBUG = True\nworkers = 4",
 )
 def no_setting(config: Case) -> Iterator[Flaw]:
     """As the settings of an application."""

@@ -58,9 +58,8 @@ present(
 present(
     "UW218",
     "gevent",
-    "unless the application patches Python itself, requests run one after the other: 19 requests/s "
-    "that wait 50 ms each instead of 1,150 (measured once, not stored); add "
-    "gevent-early-monkey-patch = true",
+    "unless the application patches Python itself, a request that waits holds up all others of "
+    "its worker; add gevent-early-monkey-patch = true",
     title="gevent without monkey patching",
     source="plugins/gevent/gevent.c:429 `ugevent.monkey`",
     bad="gevent = 100",
