@@ -24,7 +24,8 @@ def test_the_answer_stands_first(tmp_path):
     status, out, _ = tune(tmp_path, "uwsgi.ini", uwsgi=INI)
     assert status == 4
     assert out.startswith(
-        "uwsgi.ini: 4 lines are missing for safety. Nothing was started or measured.\n"
+        "uwsgi.ini: 3 lines are missing for safety. 1 line is advised, which is a remark of "
+        "`lab lint --all`. Nothing was started or measured.\n"
         "\nPaste at the end of [uwsgi]:\n\n; if the application cannot be imported, "
     )
     assert "\nUndo            your file is unchanged; --output FILE" in out
@@ -40,6 +41,26 @@ def test_nothing_is_said_in_one_line(tmp_path):
     assert out.startswith(
         f"{line}\nWithout --dry-run, `lab tune` would also try:\n\n  workers: 1, 2 and 4 worker "
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "; lab: ignore[UW314] no\n[uwsgi]\nstrict = true\nhttp-socket = 127.0.0.1:80\n"
+            "module = a:b\n",
+            "1 finding is ignored by a comment in the file",
+        ),
+        (
+            "[uwsgi]\nstrict = true\nif-env = BIND\nlisten = 9\nendif =\n",
+            "as far as lab can read the file (the environment variable BIND is unknown",
+        ),
+    ],
+)
+def test_what_is_no_finding_of_the_linter_is_not_missing(tmp_path, text, words):
+    """A remark, a finding that a comment ignores, and what cannot be read are named."""
+    _, out, _ = tune(tmp_path, "uwsgi.ini", uwsgi=text)
+    assert words in out
 
 
 def test_the_copy_has_all_of_it(tmp_path):

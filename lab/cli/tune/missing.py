@@ -19,6 +19,7 @@ from lab.config.steps import Put, Step
 from lab.errors import ProfileError
 from lab.lint.case import Case
 from lab.lint.flaw import Flaw, Severity
+from lab.lint.judge import judged
 from lab.lint.lint import READ_AGAIN, linted
 from lab.lint.rules import flaws
 from lab.lint.rules.rule import RULES
@@ -57,6 +58,9 @@ class Lack:
     is_change: bool
     """Whether it is about an option that is written."""
 
+    is_remark: bool
+    """Whether `lab lint` calls it a remark: it is advised, and not missing for safety."""
+
     @property
     def evidence(self) -> str:
         """The evidence: file:line of the server's source, a stored run, or an issue."""
@@ -86,6 +90,9 @@ class MissingSettings:
     tries: Sequence[str] = ()
     """What a measured `lab tune` would try, a group a line."""
 
+    ignored: int = 0
+    """Findings about safety that a comment in the file suppresses."""
+
     script: str = ""
     """Where the command stands, as in "Procfile:web"; empty of a command that was typed."""
 
@@ -102,12 +109,12 @@ class MissingSettings:
     @property
     def status(self) -> int:
         """The exit status."""
-        return LACKS if self.anything else 0
+        return LACKS if self.needed or self.by_hand else 0
 
     @property
-    def anything(self) -> bool:
-        """Whether something is missing."""
-        return bool(self.lacks or self.by_hand)
+    def needed(self) -> Sequence[Lack]:
+        """What is missing for safety, without what is only advised."""
+        return [lack for lack in self.lacks if not lack.is_remark]
 
 
 def missing(config: Config, tries: Sequence[str] = (), script: str = "") -> MissingSettings:
@@ -136,7 +143,18 @@ def missing(config: Config, tries: Sequence[str] = (), script: str = "") -> Miss
             lacks.append(lack)
     left = [flaw for flaw in _found(now) if not flaw.steps or not _counts(flaw)]
     worst = [flaw for flaw in left if flaw.severity in {Severity.ERROR, Severity.DANGEROUS}]
-    return MissingSettings(config, now, lacks, by_hand, worst, tries, script)
+    return MissingSettings(config, now, lacks, by_hand, worst, tries, _ignored(config), script)
+
+
+def _ignored(config: Config) -> int:
+    """Return how many findings about safety the comments in a file suppress."""
+    every = list(flaws(Case.of(config)))
+    shown = {(flaw.code, flaw.spot) for flaw in judged(config, every=every)}
+    return sum(
+        1
+        for flaw in every
+        if flaw.steps and _counts(flaw) and flaw.counts and (flaw.code, flaw.spot) not in shown
+    )
 
 
 def _found(config: Config) -> Sequence[Flaw]:
@@ -162,7 +180,8 @@ def _lack(config: Config, flaw: Flaw) -> tuple[Lack, Config]:
     text = servers.edited(config, said)
     removed, added = _differing(config.texts[config.file], text)
     is_change = any(_is_written(config, step) for step in flaw.steps)
-    lack = Lack(flaw.code, flaw.reason, flaw.steps, added, removed, is_change)
+    remark = not flaw.counts
+    lack = Lack(flaw.code, flaw.reason, flaw.steps, added, removed, is_change, remark)
     return lack, servers.with_text(config, text)
 
 

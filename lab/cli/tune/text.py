@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from lab.cli.tune.missing import Lack, MissingSettings
 from lab.config import servers
 from lab.config.configuration import Config
+from lab.config.servers import GROUPS
 from lab.model.document import Block, Diff, table
 from lab.model.wording import counted, in_a_line
 from lab.report import plain
@@ -45,7 +46,7 @@ def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
         )
     if missing_settings.tries:
         yield "Without --dry-run, `lab tune` would also try:"
-        yield "\n".join(f"  {each}" for each in missing_settings.tries)
+        yield "\n".join(f"  {_explained(change)}" for change in missing_settings.tries)
     if rows := [*_closing(missing_settings)]:
         yield table("", ("", ""), rows)
     yield from _also_found(missing_settings)
@@ -53,15 +54,10 @@ def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
 
 def _answer(missing_settings: MissingSettings) -> str:
     name = in_a_line(missing_settings.script or str(missing_settings.before.file))
-    if not missing_settings.anything:
-        unread = (
-            missing_settings.before.guesses
-            and f", as far as it is read ({missing_settings.before.guesses})"
-        )
-        return f"{name}: nothing is missing for safety{in_a_line(unread)}."
     noun = "option" if is_command(missing_settings.before) else "line"
-    more = sum(1 for lack in missing_settings.lacks if not lack.is_change)
-    other = len(missing_settings.lacks) - more
+    needed = missing_settings.needed
+    more = sum(1 for lack in needed if not lack.is_change)
+    other = len(needed) - more
     parts = []
     if more:
         parts.append(f"{counted(more, noun)} {'is' if more == 1 else 'are'} missing for safety")
@@ -69,7 +65,29 @@ def _answer(missing_settings: MissingSettings) -> str:
         parts.append(f"{counted(other, noun)} of yours should be changed")
     if missing_settings.by_hand:
         parts.append(f"{counted(len(missing_settings.by_hand), 'line')} must be edited by hand")
-    return f"{name}: {', and '.join(parts)}."
+    parts = parts or [f"nothing is missing for safety{_unread(missing_settings)}"]
+    return " ".join((f"{name}: {', and '.join(parts)}.", *_beside(missing_settings, noun)))
+
+
+def _unread(missing_settings: MissingSettings) -> str:
+    guesses = missing_settings.before.guesses
+    return in_a_line(f", as far as lab can read the file ({guesses})") if guesses else ""
+
+
+def _beside(missing_settings: MissingSettings, noun: str) -> Iterator[str]:
+    """Yield what is no part of the answer: what a comment suppresses, and what is advised."""
+    if count := missing_settings.ignored:
+        verb = "is" if count == 1 else "are"
+        yield f"{counted(count, 'finding')} {verb} ignored by a comment in the file."
+    if count := len(missing_settings.lacks) - len(missing_settings.needed):
+        verb = "is" if count == 1 else "are"
+        yield f"{counted(count, noun)} {verb} advised, which is a remark of `lab lint --all`."
+
+
+def _explained(change: str) -> str:
+    """Return a change that is tried, with what its group is about."""
+    meaning = GROUPS.get(change.partition(":")[0])
+    return f"{change} ({meaning})" if meaning else change
 
 
 def _closing(missing_settings: MissingSettings) -> Iterator[tuple[str, str]]:

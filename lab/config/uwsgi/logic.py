@@ -17,13 +17,16 @@ from lab.config.edits import lines_of
 from lab.config.uwsgi.table import Entry, atoi
 from lab.config.uwsgi.variables import as_bytes, as_text
 
+UNTRUSTED = " without --trusted"
+"""Ends a guess about what is not read, and could be."""
+
 PREFIX = "uwsgi_logic_opt_"
 """Begins the name of the function behind a condition or a loop, in the option table."""
 
 WILDCARDS = 2
 """Folders and files of a pattern that may have a wildcard: more would search the whole disk."""
 
-OF_VARIABLE = "lab does not know whether the variable "
+OF_VARIABLE = "the environment variable "
 """Begins the reason why uWSGI may get something else where a condition asks for a variable."""
 
 FILES = frozenset({"exists", "file", "dir"})
@@ -98,7 +101,7 @@ class Logic:
                 name, equals, value = said.partition("=")
                 meaning = self.environ(name) if kind == "env" else self.first(name)
                 if kind == "env" and self.known.confined and meaning is None:
-                    self.guess(f"{OF_VARIABLE}{as_text(name)} is set")
+                    self.guess(f"{OF_VARIABLE}{as_text(name)} is unknown{UNTRUSTED}")
                 holds = meaning is not None and (not equals or meaning == value)
             case "exists":
                 holds = bool(said) and os.access(path, os.R_OK)

@@ -335,7 +335,7 @@ class Reader:
             self._elsewhere(name)
         elif self._depth == MOST:
             self.circle = self.circle or option.written
-            self.guess("it includes itself")
+            self.guess("the file includes itself")
         elif self.circle is None:
             self._depth += 1
             self.load(file, section, form, by=option.written)

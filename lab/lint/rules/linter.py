@@ -7,6 +7,7 @@ from dataclasses import replace
 from textwrap import shorten
 
 from lab.config.edits import Edit
+from lab.config.uwsgi.logic import UNTRUSTED
 from lab.lint.flaw import Fix
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 
@@ -61,5 +62,9 @@ def guesses(config: Case) -> Iterator[Flaw]:
             )
             yield replace(config.flaw(config.top, text), always=True)
             return
-        why = shorten(config.guesses, 90, placeholder=" ...")
-        yield config.flaw(config.top, f"what lab lint reports for this file is a guess: {why}")
+        why = shorten(config.guesses.removesuffix(UNTRUSTED), 90, placeholder=" ...")
+        advice = "their rules are silent"
+        if config.guesses.endswith(UNTRUSTED):
+            advice = "give --trusted to read the environment"
+        text = f"some settings could not be checked: {why}; {advice}"
+        yield config.flaw(config.top, text)
