@@ -139,16 +139,16 @@ def test_what_prevents_a_valid_trial(environment, foreign, not_ready):
 
 
 def test_the_last_line_is_the_verdict(monkeypatch):
-    """And the exit status is by the findings that fail."""
+    """And the exit status says the same."""
     busy = judged(machine__foreign_cpu=2.0).values()
-    for findings, verdict in (
-        (judged().values(), "Ready to measure."),
-        (busy, "Not ready to measure: CPU busy (2.00 cores used by other programs)."),
+    for findings, verdict, status in (
+        (judged().values(), "Ready to measure.", 0),
+        (busy, "Not ready to measure: CPU busy (2.00 cores used by other programs).", 1),
     ):
         monkeypatch.setattr("lab.bench.store.fitness.check", lambda findings=findings: findings)
         result = CliRunner().invoke(check_command, standalone_mode=False)
         assert result.output.splitlines()[-1] == verdict
-        assert result.return_value == 0
+        assert result.return_value == status
 
 
 def test_the_resource_that_is_short_is_named():

@@ -44,7 +44,11 @@ INDENT = " " * 6
 @click.option("--profile", default="safety", metavar="PROFILE", help="Server for --noise.")
 @shared_options("window", "warmup", "results")
 def check_command(*, as_json: bool, noise: float | None, profile: str, **sizes: Any) -> int:
-    """Check whether this machine can measure, and print what to improve."""
+    """
+    Check whether this machine can measure, and print what to improve.
+
+    Exit status: 0 ready to measure; 1 not ready; with --noise that of `lab run`.
+    """
     if noise is not None:
         return _noise(profile, noise, as_json=as_json, **sizes)
     findings = fitness.check()
@@ -57,7 +61,7 @@ def check_command(*, as_json: bool, noise: float | None, profile: str, **sizes: 
             for line in _check_lines(finding, wide, columns(console)):
                 console.print(line, highlight=False, soft_wrap=True)
         console.print(_verdict(findings), highlight=False, soft_wrap=True)
-    return 3 if any(finding.level == "fail" for finding in findings) else 0
+    return int(any(finding.not_ready for finding in findings))
 
 
 def _noise(profile: str, seconds: float, *, as_json: bool, **sizes: Any) -> int:

@@ -113,9 +113,10 @@ COSTS = {
     "other load": (
         (
             f"`lab` repeats trials in which other programs use more than {FOREIGN_CPU:.2f} cores "
-            "for each core of the server, and the intervals are wider"
+            "for each core of the server, and counts no trial in which they use more than "
+            f"{FOREIGN_CPU_SEVERE:.2f}; between the two the intervals are wider"
         ),
-        "Stop other programs, or measure for longer.",
+        f"Stop other programs; below {FOREIGN_CPU_SEVERE:.2f} you can also run more blocks.",
     ),
     "steal": (
         "The hypervisor gives CPU time to other machines, and `lab` repeats such trials",
