@@ -17,7 +17,7 @@ from lab.bench.machine import project
 from lab.cli.broken_pipe import forget_what_nobody_reads
 from lab.cli.interrupts import interruptible
 from lab.errors import LabError, UsageError
-from lab.model.wording import alternatives
+from lab.model.wording import alternatives, in_a_line
 from lab.report.edge import guard_streams, say
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
@@ -152,7 +152,21 @@ class Commands(Mapping[str, click.Command]):
         return len(self._modules)
 
 
+class Lab(click.Group):
+    """The command line, which knows what somebody may type in the place of an option."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is typed; of `lab explain` say where that is."""
+        if args[:1] == ["explain"]:
+            code = in_a_line("".join(args[1:2])) or "CODE"
+            raise UsageError(f"there is no command explain: `lab lint --explain {code}`")
+        return super().resolve_command(ctx, args)
+
+
 @click.group(
+    cls=Lab,
     commands=Commands(),
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=f"Exit status: {', '.join(f'{status} {said}' for status, said in STATUSES.items())}.",

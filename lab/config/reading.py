@@ -217,15 +217,24 @@ def _check_text(path: Path, text: str, server: Server | None) -> None:
 
 
 def in_container(path: Path) -> bool:
+    """Return whether a file is for a container."""
+    return bool(container_sign(path))
+
+
+def container_sign(path: Path) -> str:
     """
-    Return whether a file is for a container.
+    Return why a file is for a container, in a clause; empty if nothing says so.
 
     It is in a folder `docker`, or there is a Dockerfile beside it, or in the current folder if that
     contains the file.
     """
     folder, here = path.absolute().parent, Path.cwd()
     folders = (folder, here) if folder.is_relative_to(here) else (folder,)
-    return folder.name == "docker" or any((place / "Dockerfile").exists() for place in folders)
+    if folder.name == "docker":
+        return f"{path} is in a folder docker"
+    files = (place / "Dockerfile" for place in folders)
+    file = next((file for file in files if file.exists()), None)
+    return "" if file is None else f"{os.path.relpath(file)} exists"
 
 
 def find(folder: Path) -> Iterator[str]:

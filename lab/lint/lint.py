@@ -262,18 +262,15 @@ def check_codes(codes: Sequence[str], where: str) -> None:
             raise ProfileError(where, _no_rule(code))
 
 
-def rule_of(code: str) -> Rule:
+def rules_of(code: str) -> list[Rule]:
     """
-    Return the rule of a code.
+    Return the rules whose codes begin so.
 
     Raises:
         ProfileError: There is none.
     """
-    if rule := RULES.get(code.upper()):
-        return rule
-    if examples := _begin_with(code)[:3]:
-        problem = f"give a whole code, such as {alternatives(examples)}"
-        raise ProfileError(f"--explain {code}", problem)
+    if rules := [RULES[name] for name in _begin_with(code)]:
+        return rules
     raise ProfileError("--explain", _no_rule(code))
 
 
@@ -283,7 +280,8 @@ def _begin_with(code: str) -> list[str]:
 
 
 def _no_rule(code: str) -> str:
-    return f"rule {code} does not exist: docs/reference/lint.md lists all"
+    beginnings = alternatives(sorted({rule[:2] for rule in RULES}))
+    return f"rule {code} does not exist: rules begin with {beginnings}; list them with --explain UW"
 
 
 def _write(path: Path, text: str, named: Sequence[Path]) -> None:

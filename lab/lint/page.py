@@ -53,7 +53,7 @@ def fix_of(rule: Rule) -> str:
     fixes = [flaw.fix for flaw in _found(rule) if flaw.fix is not None]
     if not fixes:
         return "none"
-    return "safe (--fix)" if all(fix.safe for fix in fixes) else "unsafe (--unsafe-fixes)"
+    return "safe (--fix)" if all(fix.safe for fix in fixes) else "unsafe (--fix --unsafe-fixes)"
 
 
 def _found(rule: Rule) -> list[Flaw]:

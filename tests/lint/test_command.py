@@ -60,7 +60,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
     code, out, err = lint("a.ini", "b.ini", "c.ini", *QUIET)
     assert code == 2
     assert out.count("\n") == 3
-    assert out.endswith("Found 2 (1 error, 1 no effect), 2 fixable with --unsafe-fixes.\n")
+    assert out.endswith("Found 2 (1 error, 1 no effect), 2 fixable with --fix --unsafe-fixes.\n")
     assert err == "lab: c.ini: the file does not exist\n"
 
 
@@ -79,7 +79,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
             "z.xml: has a document type (<!DOCTYPE), which lab does not read: leave it out",
         ),
         (["--select", "UW77", "x.txt"], "--select: rule UW77 does not exist: "),
-        (["--explain", "UW0"], "--explain UW0: give a whole code, such as UW001, UW002 or UW003"),
+        (["--explain", "UW999"], "UW999 does not exist: rules begin with GR, GU or UW; list them "),
         (["--uwsgi", "/nonexistent", "x.txt"], "--uwsgi /nonexistent: is no uWSGI that runs here"),
         (["--connections", "0", "x.txt"], "--connections: '0': a whole number from 1 to"),
     ],
@@ -110,7 +110,7 @@ def test_fixes_are_written_or_shown(lint):
     assert "99999" in Path("u.ini").read_text()
     assert lint("u.ini", *quiet, "--fix")[::2] == (1, "Fixed 1 finding in u.ini (UW222)\n")
     assert Path("u.ini").read_text() == f"; mine\n{WRONG}buffer-size = 65535\n; end\n"
-    assert lint("u.ini", *quiet, "--unsafe-fixes")[:2] == (0, "No findings.\n")
+    assert lint("u.ini", *quiet, "--fix", "--unsafe-fixes")[:2] == (0, "No findings.\n")
     assert "processes = 4\n" in Path("u.ini").read_text()
     assert lint("u.ini", *quiet, "--fix", "--diff") == (0, "", "")
 
@@ -120,7 +120,7 @@ def test_fixes_of_remarks_are_written_where_remarks_are_shown(lint):
     text = f"{WRONG}listen = 128 # enough\ndisable-logging = true\n"
     remarks = ("--ignore", "UW3,UW4")
     write("u.ini", text)
-    _, _, err = lint("u.ini", "--unsafe-fixes", *remarks)
+    _, _, err = lint("u.ini", "--fix", "--unsafe-fixes", *remarks)
     assert err == "Fixed 2 findings in u.ini (UW003, UW205)\n"
     assert Path("u.ini").read_text().endswith("listen = 128 # enough\ndisable-logging = true\n")
     assert lint("u.ini", "--fix", *remarks)[2] == ""
@@ -160,7 +160,7 @@ def test_a_section_may_be_named(lint):
 def test_granians_command_is_read_from_quotes_and_from_standard_input(lint, monkeypatch):
     """It is in no file, so nothing is written, and what it is mended to is printed."""
     command = "granian --worker 4 app:app"
-    code, _, err = lint(command, "--select", "GR005", "--unsafe-fixes")
+    code, _, err = lint(command, "--select", "GR005", "--fix", "--unsafe-fixes")
     assert (code, list(Path().iterdir())) == (0, [])
     assert err == "Fixed 1 finding (GR005): granian --workers 4 app:app\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(command))
@@ -172,7 +172,7 @@ def test_gunicorns_command_is_read_from_quotes_and_from_a_procfile(lint):
     write("gunicorn.conf.py", "keepalive = 75\nworkers = 4\n")
     command = "gunicorn app:app --worker 4 --timout 5 --max-requests 9 --graceful-timeou 3 --bind"
     write("Procfile", f"web: {command}\n")
-    _, out, _ = lint(command, "--select", "GU002,GU005,GU018", "--unsafe-fixes")
+    _, out, _ = lint(command, "--select", "GU002,GU005,GU018", "--fix", "--unsafe-fixes")
     assert [line.split()[:2] for line in out.splitlines()[:-1]] == [
         ["gunicorn:1:18", "GU018"],
         ["gunicorn:1:29", "GU018"],
@@ -236,7 +236,7 @@ def test_a_file_with_two_names_is_not_mended(lint):
     text = "[uwsgi]\nini = %dlink.ini:base\n[base]\nhttp-socket = :8080\nmaster = on\n"
     name = write("u.ini", text)
     Path("link.ini").symlink_to(name)
-    code, _, err = lint("--unsafe-fixes", name)
+    code, _, err = lint("--fix", "--unsafe-fixes", name)
     assert code == 2
     assert "is read under two names: lint it as" in err
     assert Path(name).read_text().count("\n") == 5
@@ -245,7 +245,7 @@ def test_a_file_with_two_names_is_not_mended(lint):
 def test_a_file_that_includes_a_section_of_its_own_is_mended(lint):
     """It is one file."""
     name = write("u.ini", "[uwsgi]\nini = :base\n[base]\nsocket = :3031\nno-orphans = on\n")
-    assert lint("--unsafe-fixes", "--select", "UW205", name)[:2] == (0, "No findings.\n")
+    assert lint("--fix", "--unsafe-fixes", "--select", "UW205", name)[:2] == (0, "No findings.\n")
     assert Path(name).read_text() == "[uwsgi]\nini = :base\n[base]\nsocket = :3031\n"
 
 
@@ -406,7 +406,7 @@ def test_a_command_may_be_longer_than_the_name_of_a_file(lint):
 def test_the_diff_of_what_has_no_last_newline_is_one_that_patch_takes(lint):
     """Such as a command in quotes."""
     command = "granian --worker 4 a:b"
-    _, out, _ = lint(command, "--select", "GR005", "--unsafe-fixes", "--diff")
+    _, out, _ = lint(command, "--select", "GR005", "--fix", "--unsafe-fixes", "--diff")
     end = "\\ No newline at end of file"
     assert out.splitlines()[3:] == [f"-{command}", end, "+granian --workers 4 a:b", end]
 
@@ -430,7 +430,10 @@ def test_a_section_is_written_right_and_nothing_else_is_lost(lint):
         ("[uwsgi]\rmax-vars = 9\r", "[uwsgi]\nmax-vars = 9\r"),
     ):
         Path("u.ini").write_bytes(text.encode())
-        assert lint("u.ini", "--unsafe-fixes", "--select", "UW007")[:2] == (0, "No findings.\n")
+        assert lint("u.ini", "--fix", "--unsafe-fixes", "--select", "UW007")[:2] == (
+            0,
+            "No findings.\n",
+        )
         assert Path("u.ini").read_bytes().decode() == after
 
 
@@ -629,3 +632,34 @@ def test_the_reason_of_a_finding_in_a_command_has_no_option():
         "GU005": ["all", "workers"],
         "GU010": ["an", "idle"],
     }
+
+
+def test_how_to_read_about_a_rule_is_told_to_people(lint, monkeypatch, capsys):
+    """At a terminal, below the findings; `lab explain` says it, too."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    write("u.ini", WRONG)
+    assert lint("u.ini", *QUIET)[2].endswith("Explain a rule: lab lint --explain UW003\n")
+    assert lint("--explain", "UW90")[1].startswith("UW900  a suppression without a finding\n")
+    err = in_process.lab(monkeypatch, capsys, "explain", "UW408")[2]
+    assert err == "lab: there is no command explain: `lab lint --explain UW408`\n"
+
+
+def test_unsafe_fixes_alone_write_nothing(lint):
+    """As in ruff; the message says what goes with it."""
+    write("u.ini", WRONG)
+    status, _, err = lint("u.ini", "--unsafe-fixes")
+    assert (status, Path("u.ini").read_text()) == (2, WRONG)
+    assert "--unsafe-fixes alone changes nothing: give --fix as well" in err
+
+
+def test_why_a_container_is_assumed_is_named(lint):
+    """And an environment variable that is unknown, with the option that reads it."""
+    write("Dockerfile", "FROM x\n")
+    write("u.ini", f"{CLEAN}if-env = BIND\nlisten = 9\nendif =\n")
+    _, out, err = lint("u.ini", "--select", "UW901,UW205", "--ignore", "UW901")
+    assert "because Dockerfile exists; if it does not run in one: --no-container" in err
+    out = lint("u.ini", "--ignore", "UW0,UW1,UW2,UW3,UW4,UW5")[1]
+    assert out == (
+        "No findings. Some settings could not be checked: the environment variable BIND is "
+        "unknown; give --trusted to read the environment.\n"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from lab.cli.lint.formats import FORMATS, LocatedFlaw
 from lab.cli.types import CONTAINER, NAME, whole_number
 from lab.config.configuration import Known
 from lab.config.edits import diff
-from lab.config.reading import find, start_names, why_folder
+from lab.config.reading import container_sign, find, start_names, why_folder
 from lab.errors import FileError, UsageError
 from lab.lint import lint
 from lab.lint.page import explained
@@ -43,9 +44,7 @@ def _version(
     return int(match[1]), int(match[2])
 
 
-CONTAINED = (
-    "Checked as for a container, because of a Dockerfile or a folder docker: --no-container."
-)
+CONTAINED = "Checked as for a container, because {}; if it does not run in one: --no-container."
 
 
 @click.command("lint")
@@ -68,7 +67,9 @@ CONTAINED = (
 )
 @click.option("--all", "remarks", is_flag=True, help="Also print remarks.")
 @click.option("--fix", is_flag=True, help="Apply safe fixes of the findings that are shown.")
-@click.option("--unsafe-fixes", is_flag=True, help="Also apply fixes that change behaviour.")
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="With --fix or --diff: also fixes that change behaviour."
+)
 @click.option("--diff", is_flag=True, help="Print the fixes instead of writing them.")
 @click.option("--format", type=click.Choice(list(FORMATS)), default="text", help="Output format.")
 @click.option("--connections", type=COUNT, default=64, help="Concurrent clients that you expect.")
@@ -90,7 +91,9 @@ CONTAINED = (
     callback=_version,
     help="Python version of uWSGI.  [default: from home, plugins or --uwsgi]",
 )
-@click.option("--explain", metavar="CODE", help="Print the page of a rule.")
+@click.option(
+    "--explain", metavar="CODE", help="Print the page of a rule; of UW2 the rules that begin so."
+)
 @click.option("--exit-zero", is_flag=True, help="Always exit with 0.")
 def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -> int:
     """
@@ -104,7 +107,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     Exit status: 0 no finding, or only remarks; 1 findings; 2 a file cannot be read or written.
     """
     if explain is not None:
-        say(explained(lint.rule_of(explain)), end="")
+        say(_explained(explain), end="")
         return 0
     _check(files, given)
     gc.disable()  # nothing is made here that only it could remove, and it would take half the time
@@ -116,7 +119,8 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     fixes = "unsafe" if given["unsafe_fixes"] else safe
     remarks = given["remarks"] or bool(given["select"])
     located_flaws: list[LocatedFlaw] = []
-    failed = changes = contained = False
+    failed = changes = False
+    signs: list[str] = []
     for file_or_command in _searched(files):
         try:
             linted = lint.lint(file_or_command, known, fixes=fixes, remarks=remarks, **asked)
@@ -131,7 +135,9 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             failed = True
         else:
             located_flaws += [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
-            contained |= linted.config.known.container
+            if linted.config.known.container:
+                start = linted.config.start
+                signs.append(container_sign(start.spot.file if start else linted.config.file))
     # What several files include is wrong once: with its fix, which only some of them can know.
     located_flaws.sort(key=lambda located: (located.source != "", located.flaw.fix is not None))
     unique = {located.flaw: located for located in located_flaws}
@@ -139,11 +145,22 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     # "No findings" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
         _say(located_flaws, given["format"], remarks=remarks)
-    if contained and given["container"] is None and given["format"] == "text":
-        say(CONTAINED, err=True)
+    shown = [located.flaw.code for located in located_flaws if remarks or located.flaw.shown]
+    if shown and given["format"] == "text" and not given["diff"] and sys.stderr.isatty():
+        say(f"Explain a rule: lab lint --explain {shown[0]}", err=True)
+    if any(signs) and given["container"] is None and given["format"] == "text":
+        say(CONTAINED.format(next(filter(None, signs))), err=True)
     if given["exit_zero"]:
         return 0
     return 2 if failed else int(changes or any(located.flaw.counts for located in located_flaws))
+
+
+def _explained(code: str) -> str:
+    """Return the page of a rule; of the beginning of several codes a line for each of them."""
+    rules = lint.rules_of(code)
+    if len(rules) == 1:
+        return explained(rules[0])
+    return "".join(f"{rule.code}  {rule.title}\n" for rule in rules)
 
 
 def _searched(names: tuple[str, ...]) -> list[str]:
@@ -164,6 +181,9 @@ def _check(files: tuple[str, ...], given: Mapping[str, Any]) -> None:
     """Refuse what cannot be meant."""
     if not files:
         raise UsageError("give a file or a folder: `lab lint uwsgi.ini`, or `lab lint .`")
+    if given["unsafe_fixes"] and not (given["fix"] or given["diff"]):
+        problem = "give --fix as well to write the fixes, or --diff to print them"
+        raise UsageError(f"--unsafe-fixes alone changes nothing: {problem}")
     if given["diff"] and given["format"] != "text":
         raise UsageError("--diff prints a diff and no findings: leave out --diff or --format")
 

@@ -38,7 +38,7 @@ PLURAL = (Severity.ERROR, Severity.REMARK)
 UNREAD = "UW901"
 """The rule that says that something was not read."""
 
-NOT_CHECKED = "No findings. Some settings could not be checked; see --all."
+NOT_CHECKED = "Some settings could not be checked; see --all."
 
 MOST_LINES = 10
 """Numbers of other lines that a message names."""
@@ -128,11 +128,12 @@ def text(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -
 
 def summary(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
     """Return how many there are, of which severity, what can be fixed, and what is not shown."""
-    rest = len(once(left_out))
-    whole = all(result.flaw.code != UNREAD for result in (*located, *left_out))
+    # Why something was not read is not hidden where the line says it.
+    hidden = [result for result in left_out if located or result.flaw.code != UNREAD]
+    rest = len(once(hidden))
     more = f" {rest} remark{'s' * (rest > 1)} hidden; see --all." if rest else ""
     if not located:
-        return f"No findings.{more}" if whole else NOT_CHECKED
+        return " ".join(("No findings.", *_unread(left_out))) + more
     counts = Counter(result.flaw.severity for result in located)
     said = ", ".join(
         f"{counts[severity]} {severity}{'s' * (counts[severity] > 1 and severity in PLURAL)}"
@@ -144,14 +145,24 @@ def summary(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()
     unsafe = len(fixes) - safe
     ways = [f"{safe} fixable with --fix"] if safe else []
     if unsafe:
-        ways.append(f"{unsafe} {'more' if safe else 'fixable'} with --unsafe-fixes")
+        ways.append(f"{unsafe} {'more' if safe else 'fixable'} with --fix --unsafe-fixes")
     return f"{', '.join((f'Found {len(located)} ({said})', *ways))}.{more}"
+
+
+def _unread(left_out: Sequence[LocatedFlaw]) -> Iterator[str]:
+    """Yield why something was not read, if that is not shown."""
+    messages = {result.message for result in left_out if result.flaw.code == UNREAD}
+    if len(messages) == 1:
+        (message,) = messages
+        yield f"{message[0].upper()}{message[1:]}."
+    elif messages:
+        yield NOT_CHECKED
 
 
 def _mark(fix: Fix | None) -> str:
     if fix is None:
         return ""
-    return " [--fix]" if fix.safe else " [--unsafe-fixes]"
+    return " [--fix]" if fix.safe else " [--fix --unsafe-fixes]"
 
 
 def as_json(located: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
