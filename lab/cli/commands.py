@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import importlib
+import importlib.util
 import inspect
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 import click
 from click.exceptions import NoArgsIsHelpError
@@ -63,10 +66,10 @@ def run_command_line() -> None:
         say("lab: " + "\n".join(error.lines), err=True)
         sys.exit(error.exit_code)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in OF_RUN:
+        if _package(error) not in OF_RUN:
             raise
-        how = project.how_to_install("run")
-        say(f"lab: this needs {error.name}, which is not installed: {how}", err=True)
+        text = _missing(error)
+        say(f"lab: {text[0].lower()}{text[1:]}", err=True)
         sys.exit(2)
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
@@ -140,7 +143,10 @@ class Commands(Mapping[str, click.Command]):
         module = self._modules[name]
         if name in CHECKOUT:
             sys.path.append(str(project.root()))
-        command: click.Command = getattr(importlib.import_module(module), f"{name}_command")
+        try:
+            command: click.Command = getattr(importlib.import_module(module), f"{name}_command")
+        except ModuleNotFoundError as error:
+            command = _without_packages(name, module, error)
         # click would cut what it takes from the help at 45 columns.
         command.short_help = inspect.cleandoc(command.help or "").partition("\n\n")[0]
         return command
@@ -150,6 +156,46 @@ class Commands(Mapping[str, click.Command]):
 
     def __len__(self) -> int:
         return len(self._modules)
+
+
+def _without_packages(name: str, module: str, error: ModuleNotFoundError) -> click.Command:
+    """
+    Return a command that has its help alone, because a package of `OF_RUN` is not installed.
+
+    Raises:
+        ModuleNotFoundError: It is another module.
+    """
+    if _package(error) not in OF_RUN:
+        raise error
+
+    def refuse(**_: object) -> None:
+        raise error
+
+    help_text = f"{_docstring(module, f'{name}_command')}\n\n\b\n{_missing(error)}"
+    words = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED, expose_value=False)
+    settings = {"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]}
+    return click.Command(
+        name, settings, refuse, [words], help=help_text, options_metavar="[OPTIONS]"
+    )
+
+
+def _docstring(module: str, function: str) -> str:
+    """Return the docstring of a function in a module, which is not imported."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None and spec.origin is not None
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    defined = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    docstrings = (ast.get_docstring(node) for node in defined if node.name == function)
+    return next(docstrings, None) or ""
+
+
+def _package(error: ModuleNotFoundError) -> str:
+    return (error.name or "").partition(".")[0]
+
+
+def _missing(error: ModuleNotFoundError) -> str:
+    how = project.how_to_install("run")
+    return f"This needs {_package(error)}, which is not installed: {how}"
 
 
 class Lab(click.Group):

@@ -7,9 +7,17 @@ workloads and backing services in itself. Nothing else in the lab knows which of
 
 from __future__ import annotations
 
+import json
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 _LAB = Path(__file__).resolve().parents[2]
+
+NAME = "uwsgi-fibonacci-lab"
+
+INSTALLERS = {"pipx": "pipx install --force", "uv": "uv tool install --force"}
+"""Folder of an environment -> the command that made it, which replaces it by this one."""
 
 _CARRIED = _LAB / "carried"
 
@@ -27,7 +35,24 @@ def _has_make() -> bool:
 
 def how_to_install(extra: str) -> str:
     """Return the command that installs what an extra of this project has."""
-    return "make setup" if _has_make() else f"pip install 'uwsgi-fibonacci-lab[{extra}]'"
+    if _has_make():
+        return "make setup"
+    parts = Path(sys.prefix).parts
+    installer = next((how for part, how in INSTALLERS.items() if part in parts), "pip install")
+    return f"{installer} '{NAME}[{extra}]{_source()}'"
+
+
+def _source() -> str:
+    """Return where the lab was installed from, as it stands behind a name; empty: an index."""
+    try:
+        record = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        return ""
+    if not (url := record.get("url")):
+        return ""
+    version_control = record.get("vcs_info", {})
+    kind, revision = version_control.get("vcs"), version_control.get("requested_revision")
+    return f" @ {f'{kind}+' if kind else ''}{url}{f'@{revision}' if revision else ''}"
 
 
 def as_installed(needs: str) -> str:
