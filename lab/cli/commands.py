@@ -182,8 +182,8 @@ def _without_packages(name: str, module: str, error: ModuleNotFoundError) -> cli
 def _docstring(module: str, function: str) -> str:
     """Return the docstring of a function in a module, which is not imported."""
     spec = importlib.util.find_spec(module)
-    assert spec is not None and spec.origin is not None
-    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    assert spec is not None
+    tree = ast.parse(Path(spec.origin or "").read_text(encoding="utf-8"))
     defined = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
     docstrings = (ast.get_docstring(node) for node in defined if node.name == function)
     return next(docstrings, None) or ""

@@ -6,7 +6,7 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import click
 
 from lab.cli.lint.formats import FORMATS, LocatedFlaw
 from lab.cli.types import CONTAINER, NAME, whole_number
-from lab.config.configuration import Known
+from lab.config.configuration import Config, Known
 from lab.config.edits import diff
 from lab.config.reading import container_sign, find, start_names, why_folder
 from lab.errors import FileError, UsageError
@@ -135,9 +135,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             failed = True
         else:
             located_flaws += [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
-            if linted.config.known.container:
-                start = linted.config.start
-                signs.append(container_sign(start.spot.file if start else linted.config.file))
+            signs += _container_signs(linted.config)
     # What several files include is wrong once: with its fix, which only some of them can know.
     located_flaws.sort(key=lambda located: (located.source != "", located.flaw.fix is not None))
     unique = {located.flaw: located for located in located_flaws}
@@ -145,11 +143,9 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     # "No findings" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
         _say(located_flaws, given["format"], remarks=remarks)
-    shown = [located.flaw.code for located in located_flaws if remarks or located.flaw.shown]
-    if shown and given["format"] == "text" and not given["diff"] and sys.stderr.isatty():
-        say(f"Explain a rule: lab lint --explain {shown[0]}", err=True)
-    if any(signs) and given["container"] is None and given["format"] == "text":
-        say(CONTAINED.format(next(filter(None, signs))), err=True)
+    if given["format"] == "text":
+        codes = [located.flaw.code for located in located_flaws if remarks or located.flaw.shown]
+        _say_hints(() if given["diff"] else codes, signs if given["container"] is None else ())
     if given["exit_zero"]:
         return 0
     return 2 if failed else int(changes or any(located.flaw.counts for located in located_flaws))
@@ -196,6 +192,20 @@ def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -
 
         known = with_build(of_machine(known), program)
     return known.for_files(trusted=trusted)
+
+
+def _container_signs(config: Config) -> list[str]:
+    """Return why a configuration is checked as for a container; empty if it is not."""
+    file = config.start.spot.file if config.start else config.file
+    return [container_sign(file)] if config.known.container else []
+
+
+def _say_hints(codes: Sequence[str], signs: Sequence[str]) -> None:
+    """Say where a rule is explained, to people, and why a container is assumed."""
+    if codes and sys.stderr.isatty():
+        say(f"Explain a rule: lab lint --explain {codes[0]}", err=True)
+    if sign := next(filter(None, signs), ""):
+        say(CONTAINED.format(sign), err=True)
 
 
 def _say(located_flaws: list[LocatedFlaw], form: str, *, remarks: bool) -> None:
