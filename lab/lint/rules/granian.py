@@ -51,17 +51,17 @@ def many_threads(config: Case) -> Iterator[Flaw]:
     if not is_wsgi(config) or config.last("blocking-threads"):
         return
     threads, workers = default_threads(config), max(1, config.number("workers", 1))
-    said = threads_in_words(config)
+    share = threads_in_words(config)
     allowed, backlog = config.known.db_connections, config.last("backlog")
     if allowed is None or threads * workers > allowed:
         text = (
-            f"no --blocking-threads: a worker may run {said} threads, and each may hold a "
+            f"no --blocking-threads: a worker may run {share} threads, and each may hold a "
             "database connection; write --blocking-threads with as many as the database allows"
         )
         if backlog and not config.last("backpressure"):
             text = (
                 "without --blocking-threads this also sets how many threads a worker may run, "
-                f"{said} (half of its share); write --blocking-threads with as many as the "
+                f"{share} (half of its share); write --blocking-threads with as many as the "
                 "database allows"
             )
             yield config.flaw(backlog, text)

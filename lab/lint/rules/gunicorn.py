@@ -433,7 +433,7 @@ def slow_clients(config: Case) -> Iterator[Flaw]:
     "no application",
     why="gunicorn prints `No application module specified` and exits with status 1; write the "
     "application behind the options, as in shop.wsgi:application",
-    source="gunicorn/app/wsgiapp.py:37 `No application module specified.`",
+    source="gunicorn/app/wsgiapp.py:44 `No application module specified.`",
     bad="gunicorn --bind 127.0.0.1:8000",
     good="gunicorn --bind 127.0.0.1:8000 shop.wsgi:application",
     near_miss="gunicorn --check-config --paste shop.ini",
@@ -450,7 +450,7 @@ def no_application(config: Case) -> Iterator[Flaw]:
     "a worker class that lab does not know",
     why="lab does not know which settings this worker class reads, so the settings for workers are "
     "not checked; its documentation names them",
-    source="gunicorn/util.py:69 `def load_class`",
+    source="gunicorn/util.py:88 `def load_class`",
     bad='worker_class = "uvicorn.workers.UvicornWorker"\nkeepalive = 5',
     good='worker_class = "gthread"\nkeepalive = 75',
     near_miss='worker_class = "gthread"',
