@@ -187,7 +187,7 @@ def test_gunicorns_command_is_read_from_quotes_and_from_a_procfile(lint):
 
 def test_options_of_gunicorn_in_a_variable_are_read(lint):
     """They have the place of the variable that stands before the command."""
-    command = "GUNICORN_CMD_ARGS='--timout 5 --max-requests 9' gunicorn app:app"
+    command = "GUNICORN_CMD_ARGS='--timout 5 --max-requests 9 -w 2' gunicorn app:app"
     _, out, _ = lint(command, "--select", "GU005,GU018")
     assert [line.split()[:2] for line in out.splitlines()[:-1]] == [
         ["gunicorn:1:1", "GU018"],
@@ -575,7 +575,7 @@ def test_all_servers_of_a_procfile_are_linted(lint, name):
         ("Procfile:4:27", "GU011", "admin"),
     ]
     assert re.findall(r"^uwsgi.ini:1:1 +(\w+)", out, re.MULTILINE) == ["UW314"]
-    assert out.count("[--unsafe-fixes]") == (name == ".")
+    assert out.count("[--fix --unsafe-fixes]") == (name == ".")
     assert (code, errors) == (1, "")
 
 
@@ -626,7 +626,7 @@ def test_a_finding_in_the_file_of_a_command_has_the_syntax_of_the_file(lint):
 
 def test_the_reason_of_a_finding_in_a_command_has_no_option():
     """`lab tune` lists reasons."""
-    command = "gunicorn a:b --worker-class gevent --max-requests 9 --bind '0.0.0.0:80'"
+    command = "gunicorn a:b -w 2 --worker-class gevent --max-requests 9 --bind '0.0.0.0:80'"
     flaws = lint_module.lint(command, Known(), container=False).flaws
     assert {flaw.code: flaw.reason.split()[:2] for flaw in flaws} == {
         "GU005": ["all", "workers"],
