@@ -119,3 +119,13 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "nginx.conf").mkdir()
     with pytest.raises(LabError, match=r"nginx\.conf: cannot be written: .*TMPDIR"):
         write(tmp_path / "nginx.conf", "text")
+
+
+def test_the_end_of_the_sweeper_is_noticed_below_gevent():
+    """As in Locust, where no timer may be due for long: waiting for the process would time out."""
+    script = (
+        "import gevent.monkey; gevent.monkey.patch_all()\n"
+        "from lab.bench.machine.temporary import swept\n"
+        "with swept(): pass\n"
+    )
+    subprocess.run((sys.executable, "-c", script), cwd=ROOT, check=True, timeout=60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 import tempfile
@@ -14,6 +15,7 @@ Whoever sets it saves a second at each start, in which the fonts are listed."""
 
 def load_matplotlib() -> None:
     """Import it; a user's own settings of it change no figure."""
+    logging.getLogger("matplotlib").setLevel(logging.WARNING)  # Locust prints the rest
     if "matplotlib" in sys.modules or FOLDER in os.environ:
         return
     with tempfile.TemporaryDirectory(prefix="lab-") as folder:
