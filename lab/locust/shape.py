@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -243,7 +243,7 @@ class _Rows:
         self._names: dict[str, str] = {}
         self._advised: set[Gate] = set()
         """Gates of which the log has the advice."""
-        self._add(names)
+        self._add({name: name for name in names})
 
     def settled(self, plan: Plan) -> None:
         """Say what is required of replies that vary."""
@@ -275,7 +275,7 @@ class _Rows:
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """Give each counter-run a row of its own."""
-        self._add([counter.arm.name for counter in counters])
+        self._add({counter.arm.name: f"{counter.of}, {counter.toggle}" for counter in counters})
         for counter_run in counters:
             log.info(
                 "to confirm: %s at %s, by %s", counter_run.cause, counter_run.of, counter_run.toggle
@@ -290,10 +290,10 @@ class _Rows:
         if self._live is not None:
             self._live.leaving(departures)
 
-    def _add(self, names: Sequence[str]) -> None:
-        """Make rows; Locust sorts them by name, so names are numbered."""
-        for name in names:
-            row = self._names[name] = f"{len(self._names) + 1:02} {visible(name)}"
+    def _add(self, labels: Mapping[str, str]) -> None:
+        """Make a row for each name; Locust sorts rows by their labels, so these are numbered."""
+        for name, label in labels.items():
+            row = self._names[name] = f"{len(self._names) + 1:02} {visible(label)}"
             entries.entry(self._environment.stats, row)
 
 

@@ -7,6 +7,7 @@ from ipaddress import ip_address
 
 from lab.bench.machine.cpus import cpu_list, deal
 from lab.bench.trials.conduct import PreparedRun
+from lab.bench.trials.plan import estimate
 from lab.model.plan import Plan
 from lab.model.wording import counted
 
@@ -47,7 +48,9 @@ def _blocks(plan: Plan) -> str:
 def _duration(prepared: PreparedRun) -> str:
     minutes, seconds = divmod(round(prepared.seconds), 60)
     if prepared.plan.minutes is None:
-        return f"This takes about {minutes} min {seconds} s."
+        counters = prepared.seconds > estimate(prepared.plan)
+        included = ", counter-runs included" if counters else ""
+        return f"This takes about {minutes} min {seconds} s{included}."
     looks = prepared.plan.looks
     return (
         f"This takes at most {minutes} min{f' {seconds} s' if seconds else ''}: after {looks[0]}, "
