@@ -118,7 +118,7 @@ def _uncounted(summary: Summary) -> Uncounted | None:
     rows = [
         row
         for row in summary.rows
-        if row.profile.name in compared and "throughput" not in row.values
+        if row.profile.name in compared and row.total and "throughput" not in row.values
     ]
     if not rows:
         return None

@@ -16,6 +16,7 @@ from lab.analysis.stats import blocks_for_half_width, half_width
 from lab.analysis.warning import (
     EndedEarly,
     Failing,
+    MissingProfiles,
     NeverStarted,
     Noise,
     NoiseUnknown,
@@ -61,6 +62,7 @@ def warnings(
     progress: tuple[int, int],
     *,
     failing: Mapping[str, tuple[int, int]],
+    unmeasured: Sequence[str] = (),
     voided: bool = False,
     ceiling: Notice | None = None,
 ) -> tuple[Notice, ...]:
@@ -74,24 +76,29 @@ def warnings(
         measurable: Profiles with at least one trial that the headline metric can be read from.
         progress: Slots with a trial, and planned slots.
         failing: Other profiles whose server failed: in how many trials, and of how many.
+        unmeasured: Profiles without any trial, not even of the noise check.
         voided: Whether the machine made trials invalid.
         ceiling: What `lab.analysis.ceiling` found.
     """
     notices: list[Notice] = []
+    measured, planned = progress
+    not_ended = run.plan.minutes is not None and not run.ended
+    early = measured < planned or not_ended
     if unstarted:
         notices.append(NeverStarted(tuple(unstarted)))
     if failing:
         notices.append(Failing(failing))
     if len(run.plan.profiles) > 1 and len(measurable) < 2:
-        notices.append(NothingCompared())
+        notices.append(NothingCompared(early))
     if ceiling is not None:
         notices.append(ceiling)
     if measurable or len(run.plan.profiles) == 1:
         notices += _noise(run, aa, voided=voided)
-    measured, planned = progress
     if measured < planned:
         notices.append(EndedEarly(measured, planned))
-    if run.plan.minutes is not None and not run.ended:
+    if early and unmeasured:
+        notices.append(MissingProfiles(tuple(unmeasured)))
+    if not_ended:
         notices.append(NotEnded(run.blocks))
     return tuple(notices)
 

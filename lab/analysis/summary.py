@@ -290,6 +290,7 @@ def _health(
     broken = [name for name, (number, trials) in failed.items() if is_broken(number, trials)]
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
     failing = {name: share for name, share in failed.items() if share[0] and name not in unstarted}
+    measured = {item.trial.slot.arm.profile.name for item in observations}
     voided = any(
         finding.gate is MACHINE and finding.withholds is None
         for item in observations
@@ -302,6 +303,7 @@ def _health(
         measurable,
         progress,
         failing=failing,
+        unmeasured=[name for name in of if name not in measured],
         voided=voided,
         ceiling=ceiling,
     )

@@ -54,11 +54,12 @@ class Failing(Notice):
 class NothingCompared(Notice):
     """Fewer than two profiles have a trial that counts."""
 
+    early: bool = False
+    """Whether the run ended early, so that more blocks may help."""
+
     def sentence(self) -> str:
-        return (
-            "Nothing can be compared: fewer than two profiles have a valid trial. "
-            "More blocks will not help."
-        )
+        remedy = "" if self.early else " More blocks will not help."
+        return f"Nothing can be compared: fewer than two profiles have a valid trial.{remedy}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +177,17 @@ class EndedEarly(Notice):
 
     def sentence(self) -> str:
         return f"Ended early: {self.measured} of {self.planned} planned trials were measured."
+
+
+@dataclass(frozen=True, slots=True)
+class MissingProfiles(Notice):
+    """The run ended before these profiles had a trial."""
+
+    profiles: tuple[str, ...]
+
+    def sentence(self) -> str:
+        names = ", ".join(self.profiles)
+        return f"Not measured: the run ended before the first trial of {names}."
 
 
 @dataclass(frozen=True, slots=True)

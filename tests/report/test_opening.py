@@ -96,6 +96,19 @@ def test_a_profile_that_ran_alone_is_told_so(walkthrough):
     assert "WHAT CHANGED" not in text
 
 
+@pytest.mark.parametrize(("minutes", "first"), [(None, 0), (None, 1), (None, 2), (15.0, 1)])
+def test_of_a_run_that_ended_after_one_trial_only_what_is_true_is_printed(minutes, first):
+    """A profile whose server never ran failed in nothing, and more blocks would help."""
+    run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)})
+    only = (run.trials[first],)
+    ended = replace(run, plan=replace(run.plan, minutes=minutes), trials=only, ended=False)
+    text = " ".join(shown(summarise(ended)).split())
+    missing = "tuned" if first != 1 else "baseline"
+    assert f"! Not measured: the run ended before the first trial of {missing}. " in text
+    assert "do not count" not in text
+    assert "will not help" not in text
+
+
 def test_what_limits_each_profile_has_its_standing(diagnosed):
     """Proved by a counter-run, or likely; a refuted cause limits nothing."""
     text = " ".join(shown(diagnosed).split())
