@@ -23,7 +23,11 @@ FULL = click.option("--full", is_flag=True, help="Print the full report: every t
 
 
 def named_profiles(other: str) -> Decorator:
-    """Return the argument PROFILE..., with an ignored --profiles as the command *other* has it."""
+    """
+    Return the argument PROFILE..., with an ignored --profiles as the command *other* has it.
+
+    It stands below the other decorators: `--help` lists --profiles last.
+    """
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         text = f"Accepted before the names, as with {other}; ignored."

@@ -12,9 +12,9 @@ from lab.cli.options.table import Job
 
 
 @click.command("run")
-@named_profiles("locust")
 @all_shared_options
 @FULL
+@named_profiles("locust")
 def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
     """
     Compare PROFILEs under load (default: the article's steps, for 15 minutes).

@@ -45,7 +45,6 @@ JUDGED = ("status", "check")
 
 
 @click.command("stress", epilog=f"Faults: {', '.join(fault.name for fault in FAULTS)}.")
-@named_profiles("`lab run`")
 @click.option(
     "--fault", "faults", multiple=True, metavar="NAME", help="Only this fault; may be repeated."
 )
@@ -63,6 +62,7 @@ JUDGED = ("status", "check")
 )
 @click.option("--output", type=OUTPUT, help="Write the result to this JSON file.")
 @click.option("--figure", type=OUTPUT, help="Write a chart over time to this SVG file.")
+@named_profiles("`lab run`")
 def stress_command(
     *,
     names: tuple[str, ...],
