@@ -136,6 +136,7 @@ def test_what_prevents_a_valid_trial(environment, foreign, not_ready):
     """A busy CPU by the limit at which trials are invalid, and all that stops a run."""
     findings = judged(environment, machine__foreign_cpu=foreign).values()
     assert [finding.not_ready for finding in findings if finding.not_ready] == not_ready
+    assert all((finding.level == "fail") == bool(finding.not_ready) for finding in findings)
 
 
 def test_the_last_line_is_the_verdict(monkeypatch):

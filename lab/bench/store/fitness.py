@@ -112,9 +112,8 @@ COSTS = {
     ),
     "other load": (
         (
-            f"`lab` repeats trials in which other programs use more than {FOREIGN_CPU:.2f} cores "
-            "for each core of the server, and counts no trial in which they use more than "
-            f"{FOREIGN_CPU_SEVERE:.2f}; between the two the intervals are wider"
+            f"Trials with more than {FOREIGN_CPU:.2f} cores of other programs, for each core of "
+            f"the server, are repeated; with more than {FOREIGN_CPU_SEVERE:.2f} they do not count"
         ),
         f"Stop other programs; below {FOREIGN_CPU_SEVERE:.2f} you can also run more blocks.",
     ),
@@ -282,7 +281,7 @@ def _others(moment: Moment, usable: int) -> Iterator[Check]:
         load = _judged("other load", f"{max(foreign, 0):.2f} cores", fine=foreign <= FOREIGN_CPU)
         if foreign > FOREIGN_CPU_SEVERE * max(1, usable // 2):  # the server gets half of them
             busy = f"CPU busy ({foreign:.2f} cores used by other programs)"
-            load = replace(load, not_ready=busy)
+            load = replace(load, level="fail", not_ready=busy)
         yield load
     if (steal := readings.get("machine.steal")) is not None:
         yield _judged("steal", f"{steal:.1%}", fine=steal <= STEAL)
