@@ -260,6 +260,23 @@ def test_the_list_says_what_is_wrong_with_a_workload(listed):
     assert "w.toml:1: summary must be a line of text" in listed()
 
 
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [
+        ("{here}/.venv/bin/lab", ".venv/bin/lab"),
+        ("{here}/.venv/bin/locust", ".venv/bin/lab"),
+        ("{here}/my venv/lab", "'my venv/lab'"),
+        ("/opt/venv/bin/lab", "/opt/venv/bin/lab"),
+        ("/usr/bin/pytest", "lab"),
+    ],
+)
+def test_a_hint_spells_lab_so_that_it_can_be_pasted(tmp_path, monkeypatch, program, command):
+    """As this process was started, below the current folder without that folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [program.format(here=tmp_path)])
+    assert project.lab_command() == command
+
+
 def test_the_check_never_cuts_a_command(monkeypatch):
     """Each stands on a line of its own, whole, however narrow the page is."""
     monkeypatch.setenv("COLUMNS", "50")

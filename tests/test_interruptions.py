@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from lab.errors import Interrupted
-from tests.kit.lab_process import ROOT, SMALL, alive, descendants, run, started, trials, until
+from tests.kit.lab_process import BIN, ROOT, SMALL, alive, descendants, run, started, trials, until
 
 SLOW = pytest.mark.slow
 """Some of them only: tests/hygiene/test_moments.py sends each signal at other moments."""
@@ -113,7 +113,7 @@ def test_a_sweep_keeps_what_was_measured_and_says_what_is_missing(tmp_path):
         lab.send_signal(signal.SIGINT)
         assert lab.wait(30) == 130
     assert (
-        "interrupted by SIGINT; the finished trials are kept: lab report "
+        f"interrupted by SIGINT; the finished trials are kept: {BIN / 'lab'} report results/"
         in (tmp_path / "output").read_text()
     )
     found = trials(tmp_path)

@@ -207,7 +207,9 @@ class Lab(click.Group):
         """Return the command that is typed; of `lab explain` say where that is."""
         if args[:1] == ["explain"]:
             code = in_a_line("".join(args[1:2])) or "CODE"
-            raise UsageError(f"there is no command explain: `lab lint --explain {code}`")
+            raise UsageError(
+                f"there is no command explain: `{project.lab_command()} lint --explain {code}`"
+            )
         return super().resolve_command(ctx, args)
 
 

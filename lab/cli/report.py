@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.sweep import RunConclusion, conclude_run
 from lab.analysis.thresholds import check, parse
+from lab.bench.machine import project
 from lab.bench.store.folder import find_run, read_run, write_text
 from lab.cli.options.decorators import FOLDER, FULL, shared_option
 from lab.cli.outputs import OUTPUT
@@ -198,13 +197,9 @@ def judged(run_conclusion: RunConclusion, *, quiet: bool) -> int:
 
 def _next_steps(folder: Path, *, tries: bool) -> opening.NextSteps:
     """Return the next steps for a run in *folder*, with paths relative to the current folder."""
-    here, program = Path.cwd(), Path(sys.argv[0])
-    if program.name == "locust":
-        program = program.with_name("lab")
-    if program.is_relative_to(here):
-        program = program.relative_to(here)
+    here = Path.cwd()
     shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
     page = shown / "report.html"
     return opening.NextSteps(
-        shlex.quote(str(program)), str(shown), str(page) if page.exists() else None, tries
+        project.lab_command(), str(shown), str(page) if page.exists() else None, tries
     )

@@ -143,7 +143,7 @@ def test_whatever_ends_locust_ends_its_servers(tmp_path, name, processes):
     if name != "SIGKILL":
         output = (tmp_path / "output").read_text()
         (folder,) = tmp_path.glob("results/*")
-        kept = f"the finished trials are kept: lab report results/{folder.name}"
+        kept = f"the finished trials are kept: {BIN / 'lab'} report results/{folder.name}"
         assert output.endswith(f"\nlab: interrupted by {name}; {kept}\n")
         assert "Traceback" not in output
         assert "KeyboardInterrupt" not in output

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.kit.lab_process import run
+from tests.kit.lab_process import BIN, run
 
 INI = "[uwsgi]\r\nmodule = a:b\r\nmaster = true\r\nsocket = /run/a.sock\r\n; \xe9 the end"
 
@@ -79,8 +79,9 @@ def test_other_findings_are_named(tmp_path):
     """Those that are not about safety, with the command that prints them."""
     ini = "[uwsgi]\nsocket = /tmp/a.sock\nchmod-socket = 666\nno-such = 1\n"
     _, out, _ = tune(tmp_path, "uwsgi.ini", uwsgi=ini)
-    line = "Also found, not part of the block above: UW001, UW404. Run `lab lint uwsgi.ini`."
-    assert out.endswith(f"\n\n{line}\n")
+    line = "Also found, not part of the block above: UW001, UW404. Run `{} lint uwsgi.ini`."
+    assert out.endswith(f"\n\n{line.format(BIN / 'lab')}\n")
+    assert f"{BIN / 'lab'} lint --explain UW" in out
 
 
 def test_a_program_reads_all_of_it(tmp_path):

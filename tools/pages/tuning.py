@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from lab.bench.machine.project import lab_command
 from lab.cli.tune.allowed import tries
 from lab.cli.tune.missing import missing
 from lab.cli.tune.moves import Facts, ground_of
@@ -23,5 +24,7 @@ def shown(page: str) -> str:
         facts = Facts(cores=2, connections=64, threads=False)
         tried = [*tries(ground_of(path.name, config, cpus=2), facts)]
         said = as_text(missing(config, tried))
-    said = said.replace(f"{folder}/", "")
+    said = said.replace(f"{folder}/", "").replace(
+        f"{lab_command()} lint --explain", ".venv/bin/lab lint --explain"
+    )
     return f"```console\n$ .venv/bin/lab tune {path.name} --dry-run\n{said}```\n"

@@ -8,6 +8,7 @@ workloads and backing services in itself. Nothing else in the lab knows which of
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -40,6 +41,16 @@ def how_to_install(extra: str) -> str:
     parts = Path(sys.prefix).parts
     installer = next((how for part, how in INSTALLERS.items() if part in parts), "pip install")
     return f"{installer} '{NAME}[{extra}]{_source()}'"
+
+
+def lab_command() -> str:
+    """Return the words that start `lab` here, for a shell in the current folder: .venv/bin/lab."""
+    here, program = Path.cwd(), Path(sys.argv[0])
+    if program.name == "locust":
+        program = program.with_name("lab")
+    if program.name != "lab":  # in a program of somebody else
+        return "lab"
+    return shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
 
 
 def _source() -> str:

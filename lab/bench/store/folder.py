@@ -26,6 +26,7 @@ from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 import msgspec
 
+from lab.bench.machine import project
 from lab.bench.store.encoding import builtins, decode, encode
 from lab.bench.store.flat import flatten, nest
 from lab.bench.store.journal import header_problem, trial_contradictions
@@ -326,7 +327,7 @@ def find_run(results: Path, name: str) -> Path:
     if name == "latest":
         runs = sorted(path.parent for path in results.glob("*/run.json"))
         if not runs:
-            raise ResultsError(results, "holds no run yet; make one with: lab run --quick")
+            raise ResultsError(results, f"holds no run yet; {_how_to_make()}")
         return runs[-1]
     for folder in (Path(name), results / name):
         if (folder / "run.json").is_file():
@@ -334,8 +335,12 @@ def find_run(results: Path, name: str) -> Path:
     if Path(name).exists():
         raise UsageError(f"{name}: is no run's folder: it has no run.json")
     latest = sorted(path.parent.name for path in results.glob("*/run.json"))[: -MOST_SHOWN - 1 : -1]
-    hint = f"the latest there: {', '.join(latest)}" if latest else "make one with: lab run --quick"
+    hint = f"the latest there: {', '.join(latest)}" if latest else _how_to_make()
     raise UsageError(f"{name}: there is no such run, neither here nor in {results}; {hint}")
+
+
+def _how_to_make() -> str:
+    return f"make one with: {project.lab_command()} run --quick"
 
 
 def encode_header(header: RunHeader) -> bytes:

@@ -22,6 +22,7 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.sweep import RunConclusion, conclude_run
 from lab.bench import probes, profiles
+from lab.bench.machine import project
 from lab.bench.machine.cpus import cpu_list
 from lab.bench.machine.runtime import UWSGI
 from lab.bench.machine.temporary import swept
@@ -301,7 +302,8 @@ def trials_kept(folder: Path | None) -> str:
     """Say what there is of a run that was interrupted; None: it has no folder."""
     if folder is None:
         return "no trial had finished"
-    return f"the finished trials are kept: lab report {folder}"
+    command = f"{project.lab_command()} report {shlex.quote(str(folder))}"
+    return f"the finished trials are kept: {command}"
 
 
 def _keep_early(results: Path, workload: Workload, error: ServerStartError) -> None:

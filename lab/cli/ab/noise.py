@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lab.bench.machine import project
 from lab.bench.trials.noise import MINUTES, MetricNoise, Sensitivity
 from lab.model.metric import METRICS
 from lab.model.numbers import share
@@ -14,7 +15,8 @@ from lab.model.wording import counted
 def lines(sensitivity: Sensitivity) -> Iterator[str]:
     """Yield what is found, a metric a paragraph."""
     if not sensitivity.metrics:
-        yield f"No two blocks of {sensitivity.profile} count: `lab report latest --full` says why."
+        command = f"{project.lab_command()} report latest --full"
+        yield f"No two blocks of {sensitivity.profile} count: `{command}` says why."
         return
     yield (
         f"{sensitivity.profile}, twice in each of {counted(sensitivity.blocks, 'block')}, "

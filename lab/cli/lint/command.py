@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from lab.bench.machine import project
 from lab.cli.lint.formats import FORMATS, LocatedFlaw
 from lab.cli.types import CONTAINER, NAME, whole_number
 from lab.config.configuration import Config, Known
@@ -203,7 +204,7 @@ def _container_signs(config: Config) -> list[str]:
 def _say_hints(codes: Sequence[str], signs: Sequence[str]) -> None:
     """Say where a rule is explained, to people, and why a container is assumed."""
     if codes and sys.stderr.isatty():
-        say(f"Explain a rule: lab lint --explain {codes[0]}", err=True)
+        say(f"Explain a rule: {project.lab_command()} lint --explain {codes[0]}", err=True)
     if sign := next(filter(None, signs), ""):
         say(CONTAINED.format(sign), err=True)
 

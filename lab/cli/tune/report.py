@@ -7,6 +7,7 @@ import math
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 
+from lab.bench.machine import project
 from lab.cli.tune.climb import BACK
 from lab.cli.tune.measure import Attempt
 from lab.cli.tune.result import OtherConfig, TuneResult
@@ -53,15 +54,15 @@ def _facts(tuned: TuneResult) -> Iterator[tuple[str, str]]:
         yield "Not tried", f"{'; '.join(what)}: {why}"
     yield "All of it", f"{tuned.folder}/effects.md"
     if tuned.found.proven is not None:
-        yield "The proof", f"lab report {tuned.proof}"
+        yield "The proof", f"{project.lab_command()} report {tuned.proof}"
 
 
 def _lost(other: OtherConfig, tuned: TuneResult) -> str:
     """Return what is not the same with another server, and where that is listed."""
     means = "means" if other.changed == 1 else "mean"
     differs = f"{counted(other.lost, 'option')} lost, {other.changed} {means} something else"
-    command = shlex.join(("lab", "migrate", tuned.ground.name, "--to", other.program))
-    return f"{differs}: {command}"
+    command = shlex.join(("migrate", tuned.ground.name, "--to", other.program))
+    return f"{differs}: {project.lab_command()} {command}"
 
 
 def _reasons(tuned: TuneResult) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 
+from lab.bench.machine import project
 from lab.cli.tune.missing import Lack, MissingSettings
 from lab.config import servers
 from lab.config.configuration import Config
@@ -94,7 +95,8 @@ def _closing(missing_settings: MissingSettings) -> Iterator[tuple[str, str]]:
     is_file = not is_command(missing_settings.before)
     if missing_settings.lacks:
         code = missing_settings.lacks[0].code
-        yield "Why, in full", f"lab lint --explain {code}, or {missing_settings.lacks[0].page}"
+        explain = f"{project.lab_command()} lint --explain {code}"
+        yield "Why, in full", f"{explain}, or {missing_settings.lacks[0].page}"
         if is_file:
             yield "Undo", "your file is unchanged; --output FILE writes a new one"
 
@@ -107,7 +109,8 @@ def _also_found(missing_settings: MissingSettings) -> Iterator[str]:
     printed = f", not part of the {'block' if is_file else 'command'} above"
     codes = ", ".join(sorted({flaw.code for flaw in missing_settings.left}))
     name = missing_settings.script or (str(missing_settings.before.file) if is_file else "")
-    how = f" Run `lab lint {in_a_line(shlex.quote(name))}`." if name else ""
+    command = f"{project.lab_command()} lint {in_a_line(shlex.quote(name))}"
+    how = f" Run `{command}`." if name else ""
     yield f"Also found{printed if missing_settings.lacks else ''}: {codes}.{how}"
 
 
