@@ -14,6 +14,7 @@ from lab.lint.flaw import Flaw
 from lab.lint.rules import flaws
 from lab.lint.rules.rule import RULES
 from lab.lint.suppress import Suppression, keys, suppressions
+from lab.lint.syntax import is_command
 
 UNUSED = "UW900"
 """The rule about suppressions, which is asked when all others have been."""
@@ -49,7 +50,12 @@ def judged(
     """
     chosen, case = chosen or Chosen(), Case.of(config)
     wanted = (flaw for flaw in (flaws(case) if every is None else every) if flaw.code in chosen)
-    found = [_mendable(flaw, case) for flaw in wanted if not _templated(flaw.spot, case)]
+    unknown = _unknown_numbers(case)
+    found = [
+        _mendable(flaw, case)
+        for flaw in wanted
+        if flaw.spot not in unknown and not _templated(flaw.spot, case)
+    ]
     meant = suppressions(case.texts)
     covered = {suppression.key for suppression in meant}
     counts = [flaw for flaw in found if covered.isdisjoint(keys(flaw, case.file))]
@@ -60,9 +66,20 @@ def judged(
 
 
 def _templated(spot: Spot, config: Config) -> bool:
-    """Return whether a place is in a line of an ini that a template fills."""
+    """Return whether a place is in a line of an ini that a template fills; a shell is none."""
     inside = spot.line and spot.file in config.texts and config.server == "uWSGI"
-    return bool(inside and filled(config.line(spot)))
+    return bool(inside and not is_command(config, spot) and filled(config.line(spot)))
+
+
+def _unknown_numbers(config: Case) -> set[Spot]:
+    """Return the places in a command of uWSGI where a shell puts a number that is unknown."""
+    return {
+        setting.spot
+        for setting in config.settings
+        if "$" in setting.value
+        and config.table.is_number(setting.option)
+        and is_command(config, setting.spot)
+    }
 
 
 def _mendable(flaw: Flaw, config: Config) -> Flaw:

@@ -607,6 +607,8 @@ def test_an_error_in_a_procfile_has_its_line(lint):
         ),
         ("uwsgi --http :80 --module a", "no --need-app: .*; write --need-app, so"),
         ("uwsgi --http :$PORT --module a", "--http :[$]PORT: .*: write --socket app.sock"),
+        ("uwsgi --http :${PORT} --module a", "--http :[$]{PORT}: .*: write --socket app.sock"),
+        ("uwsgi --http :80 --module a --processes ${W:-4}", "--processes [$]{W:-4}: without a"),
     ],
 )
 def test_a_finding_in_a_command_has_its_syntax(lint, command, message):
@@ -614,6 +616,15 @@ def test_a_finding_in_a_command_has_its_syntax(lint, command, message):
     _, out, _ = lint(command, "--all", "--container")
     assert re.search(f"  {message}", out)
     assert not re.search(r"(: no|: write|; write) \w+[_-]?\w* = ", out)
+
+
+@pytest.mark.parametrize("value", ["$N", "${N}", "${N:-$M}", "$(nproc)", "$((2*N))"])
+def test_a_number_that_only_a_shell_knows_has_no_finding(lint, value):
+    """The other options of the command have theirs."""
+    options = f"--processes {value} --cheaper 2 --listen {value} --thunder-lock"
+    _, out, _ = lint(f"uwsgi --master --http :80 --module a {options}")
+    assert re.findall("UW[0-27]..|UW313", out) == []
+    assert "UW314" in out
 
 
 def test_a_finding_in_the_file_of_a_command_has_the_syntax_of_the_file(lint):

@@ -79,9 +79,14 @@ def _has_default(word: Setting) -> bool:
 
 
 def _value(word: Setting) -> str:
-    """Return the value of a word, with a shell's variables in the form of uWSGI's own."""
-    text = SHELL.sub(lambda match: f"$({match[1] or match[3]})", with_literals(word.raw))
+    """Return the value of a word, with the defaults of a shell's variables; others as uWSGI's."""
+    text = SHELL.sub(_of_variable, with_literals(word.raw))
     return text.replace(LITERAL, "$")
+
+
+def _of_variable(match: re.Match[str]) -> str:
+    default = match[2]
+    return default if default and "$" not in default else f"$({match[1] or match[3]})"
 
 
 def spelt(option: str, value: str) -> Sequence[str]:
