@@ -618,6 +618,22 @@ def test_a_finding_in_a_command_has_its_syntax(lint, command, message):
     assert not re.search(r"(: no|: write|; write) \w+[_-]?\w* = ", out)
 
 
+@pytest.mark.parametrize(
+    ("command", "findings"),
+    [
+        ("UWSGI_HTTP=:80 UWSGI_MASTER=1 uwsgi --module a", {"UW314", "UW315", "UW321", "UW408"}),
+        ("UWSGI_HTTP=:80 UWSGI_MODULE=a UWSGI_SHOP=9 uwsgi", {"UW314", "UW321", "UW408"}),
+        ("HTTP=:80 UWSGI_NEED_APP=1 uwsgi --module a", set()),
+        ("UWSGI_INI=u.ini uwsgi --need-app", {"UW321", "UW408"}),
+    ],
+)
+def test_variables_before_uwsgi_are_its_options(lint, command, findings):
+    """As those before granian; what is no option of uWSGI's does nothing."""
+    write("u.ini", "[uwsgi]\nhttp = :80\nmodule = a\n")
+    _, out, _ = lint(command)
+    assert {*re.findall(r"UW\d+", out)} == findings
+
+
 @pytest.mark.parametrize("value", ["$N", "${N}", "${N:-$M}", "$(nproc)", "$((2*N))"])
 def test_a_number_that_only_a_shell_knows_has_no_finding(lint, value):
     """The other options of the command have theirs."""

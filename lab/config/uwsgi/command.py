@@ -12,6 +12,7 @@ from lab.config.spot import Setting
 from lab.config.uwsgi import OFF
 from lab.config.uwsgi.reader import read
 from lab.config.uwsgi.table import uwsgi_options
+from lab.config.uwsgi.variables import as_options
 from lab.config.vocabulary.values import SHELL
 from lab.config.words import LITERAL, command_of, with_literals
 from lab.errors import ProfileError
@@ -25,6 +26,8 @@ def read_command(text: str, known: Known) -> Config:
     """
     Return the options of a command, with those of the inis that it names.
 
+    Variables before it that uWSGI takes for options count first.
+
     Raises:
         ProfileError: It has what is not read here, such as options of one letter.
     """
@@ -33,16 +36,19 @@ def read_command(text: str, known: Known) -> Config:
     assert command is not None
     settings: list[Setting] = []
     texts, top = {here: text}, command.program.spot
-    variables = [word for word in command.behind if _has_default(word)]
-    rest = iter(command.behind)
+    words = [*filter(_option_of, command.before), *command.behind]
+    variables = [word for word in words if _has_default(word)]
+    rest = iter(words)
     for word in rest:
         place = word
         name, equals, value = _value(word).lstrip("-").partition("=")
-        if re.match(r"-[^-]", word.value):
+        if option := _option_of(word):
+            name = option
+        elif re.match(r"-[^-]", word.value):
             raise ProfileError(
                 word.value, "this is uWSGI's short form: write the long name of the option"
             )
-        if not word.value.startswith("-"):
+        elif not word.value.startswith("-"):
             name, value = "ini", word.value.partition(":")[0]
         elif name not in uwsgi_options().entries:
             close = uwsgi_options().nearest(name)
@@ -71,6 +77,12 @@ def read_command(text: str, known: Known) -> Config:
         forms=frozenset(texts),
         refused=tuple((replace(word, option=word.raw), UNREPLACED) for word in variables),
     )
+
+
+def _option_of(word: Setting) -> str:
+    """Return the option that a word is by its name, as UWSGI_HTTP=:80 is; empty: it is none."""
+    name, _, value = word.value.partition("=")
+    return next((option for _, option, _ in as_options({name: value})), "")
 
 
 def _has_default(word: Setting) -> bool:
