@@ -131,6 +131,20 @@ def test_what_stands_in_an_include_is_for_the_hand():
     assert found.status == 4
 
 
+@pytest.mark.parametrize("name", ["app.py", "gunicorn.conf.py"])
+def test_a_python_file_without_a_setting_of_gunicorn_is_refused(name):
+    """By `lab migrate`, too; one with the name of its configuration is one."""
+    path, text = Path(name), "from flask import Flask\n\napp = Flask(__name__)\n"
+    server = servers.of_file(path)
+    config = server.read(path, Known(overlay={path: text}))
+    for use in (missing, server.translator.check_certain):
+        if name == "app.py":
+            with pytest.raises(ProfileError, match="sets nothing of gunicorn"):
+                use(config)
+        else:
+            use(config)
+
+
 def test_a_form_that_is_not_changed_is_refused():
     """In one line."""
     path = Path("uwsgi.yaml")

@@ -35,7 +35,7 @@ from lab.config.configuration import Config, Known
 from lab.config.edits import diff
 from lab.config.equality import same
 from lab.config.reading import read
-from lab.config.servers import EDITABLE
+from lab.config.servers import EDITABLE, edited
 from lab.errors import ProfileError, ResultsError, UsageError
 from lab.model.digest import digest_of
 from lab.model.wording import counted, in_a_line
@@ -154,6 +154,7 @@ def _ground(tuning: TuneJob, job: Job) -> Ground:
     """Return the user's configuration."""
     known = _known(tuning, job)
     config = read(tuning.configuration, known, commands=EDITABLE, container=tuning.container)
+    edited(config, ())  # which refuses what is not changed
     return ground_of(tuning.configuration, config, os.cpu_count() or 1)
 
 

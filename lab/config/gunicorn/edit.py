@@ -12,7 +12,7 @@ from lab.config.command_edit import Grammar
 from lab.config.configuration import Config
 from lab.config.edits import Edit
 from lab.config.gunicorn.command import REPEATED, given, is_flag, read_command, setting_of, spelt
-from lab.config.gunicorn.reader import carried, names_read, read
+from lab.config.gunicorn.reader import carried, check_settings, names_read, read
 from lab.config.spot import Setting, Spot
 from lab.config.steps import Drop, Put, Rename, Step, Steps
 from lab.errors import ProfileError
@@ -27,8 +27,9 @@ def edited(config: Config, steps: Steps) -> str:
     Return the text of a configuration file after the steps.
 
     Raises:
-        ProfileError: It cannot be written so.
+        ProfileError: It cannot be written so, or is no configuration of gunicorn.
     """
+    check_settings(config)
     return change.edited(EDITING, config, steps)
 
 

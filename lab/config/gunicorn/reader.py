@@ -99,6 +99,19 @@ def read(path: Path, known: Known) -> Config:
     return Config("gunicorn", path, tuple(settings), {path: written}, known, top=Spot(path, 1, 1))
 
 
+def check_settings(config: Config) -> None:
+    """
+    Refuse a file that is no configuration of gunicorn; one that is called so is one.
+
+    Raises:
+        ProfileError: It sets nothing of gunicorn.
+    """
+    file, names = config.file, {setting.option for setting in config.settings}
+    if not file.name.startswith(config.server) and names.isdisjoint(carried()["settings"]):
+        problem = "sets nothing of gunicorn: give its configuration file, or the command in quotes"
+        raise ProfileError(file, problem)
+
+
 def python_text(data: bytes, path: Path) -> str:
     """
     Return a module's text as Python reads it: by its coding comment, or its byte order mark.

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from lab.config.configuration import Config
 from lab.config.gunicorn import PROGRAM
+from lab.config.gunicorn.command import is_command
+from lab.config.gunicorn.reader import check_settings
 from lab.config.gunicorn.service import VERSIONS, service_of
 from lab.config.gunicorn.writer import WORDS, bind_of, files, spoken
 from lab.config.interface import ASGI
@@ -203,4 +206,11 @@ def _listening(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
     )
 
 
-TRANSLATOR = Translator(PROGRAM, service_of, files, added, special, WORDS, listens=_listening)
+def _check_certain(config: Config) -> None:
+    if not is_command(config):
+        check_settings(config)
+
+
+TRANSLATOR = Translator(
+    PROGRAM, service_of, files, added, special, WORDS, _check_certain, listens=_listening
+)
