@@ -107,11 +107,13 @@ def comment_behind(config: Case) -> Iterator[Flaw]:
             harmless = value.lower() not in OFF
             effect = "which then is no word for no, so the option is on"
         effect = "which uWSGI still reads as you mean it" if harmless else effect
+        unknown = setting.option not in {*config.table.entries, *config.named}
+        effect = "and lab does not know this option" if unknown else effect
         written = re.sub(r"\s+", " ", setting.written)
         text = f"{written}: the comment is part of the value, {effect}; write it on the line above"
         new = f"{comment[1]}\n{setting.option} = {value}"
         fix = instead(config, setting.spot, _rest(config, setting.spot), new, safe=harmless)
-        yield config.flaw(setting.at(comment.start(1)), text, fix, harmless=harmless)
+        yield config.flaw(setting.at(comment.start(1)), text, fix, harmless=harmless or unknown)
 
 
 @rule(
