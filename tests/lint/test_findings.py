@@ -652,6 +652,8 @@ def test_a_comment_behind_a_value_is_no_part_of_what_others_say_of_it():
     ("code", "text", "severity"),
     [
         ("UW002", "harakiri = 30 ; s", "remark"),
+        ("UW002", "py-callos-afterfork = true ; s", "remark"),
+        ("UW002", "base = /srv ; s\nchdir = %(base)", "error"),
         ("UW002", "processes = auto ; all", "remark"),
         ("UW002", "master = true # yes", "remark"),
         ("UW002", "master = no # yet", "error"),
@@ -674,6 +676,12 @@ def test_strict_is_offered_where_all_options_are_known(text, mended):
     """Elsewhere a server that starts today would end by it."""
     (flaw,) = found_by("UW317", f"http-socket = 127.0.0.1:80\n{text}")
     assert (flaw.fix is not None) is mended
+
+
+def test_a_strict_that_is_off_is_to_be_changed():
+    """And not to be written a second time."""
+    (flaw,) = found_by("UW317", "http-socket = 127.0.0.1:80\nstrict = false")
+    assert (flaw.spot.line, flaw.message.partition(":")[0]) == (3, "strict = false")
 
 
 @pytest.mark.parametrize("kind", ["asgi", "gthread"])

@@ -95,7 +95,11 @@ def lax(config: Case) -> Iterator[Flaw]:
         names = {setting.option for setting in config.settings}
         known = not config.guesses and names <= config.table.entries.keys()
         fix = config.add("strict = true")
-        yield config.flaw(config.top, fix=fix if known and not config.last("strict") else None)
+        if setting := config.last("strict"):
+            text = "uWSGI ignores a mistyped option without a warning; write strict = true"
+            yield config.flaw(setting, text)
+        else:
+            yield config.flaw(config.top, fix=fix if known else None)
 
 
 present(
