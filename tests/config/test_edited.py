@@ -249,7 +249,7 @@ def test_only_an_ini_is_changed(name):
     """Of the other forms it says so."""
     text = {"yaml": "uwsgi:\n  threads: 2\n", "json": '{"uwsgi": {"threads": 2}}'}
     text |= {"xml": "<uwsgi><threads>2</threads></uwsgi>"}
-    with pytest.raises(ProfileError, match="lab changes only inis"):
+    with pytest.raises(ProfileError, match="lab cannot change this file: give a uWSGI ini, a guni"):
         edited(name, text[name.partition(".")[2]], Put("threads", "4"))
 
 

@@ -118,7 +118,7 @@ def test_a_command_is_printed_whole(tmp_path):
         (("uwsgi --http :80",), "is a command of uwsgi"),
         (("uvicorn a:app",), "is a command of uvicorn, whose options lab does not know"),
         (("granian 'a",), "this is not a command: No closing quotation"),
-        (("uwsgi.yaml",), "lab changes only inis"),
+        (("uwsgi.yaml",), "lab cannot change this file: give a uWSGI ini, a guni"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_a_line(words, said, tmp_path):

@@ -149,5 +149,5 @@ def test_a_form_that_is_not_changed_is_refused():
     """In one line."""
     path = Path("uwsgi.yaml")
     config = servers.of_file(path).read(path, Known(overlay={path: "uwsgi:\n  processes: 4\n"}))
-    with pytest.raises(ProfileError, match="lab changes only inis"):
+    with pytest.raises(ProfileError, match="lab cannot change this file: give a uWSGI ini, a guni"):
         missing(config)

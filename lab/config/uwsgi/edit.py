@@ -27,11 +27,10 @@ def edited(config: Config, steps: Steps) -> str:
         ProfileError: It is no ini, or cannot be written so.
     """
     file = config.file
-    if file in config.forms:
-        raise ProfileError(
-            file, "is not an ini, and lab changes only inis: write the options in an ini"
-        )
     reader.check_section(config)
+    if file in config.forms:
+        kinds = "a uWSGI ini, a gunicorn.conf.py, or a command of gunicorn or granian"
+        raise ProfileError(file, f"lab cannot change this file: give {kinds}")
     for step, _ in steps:
         if (name := new_option(step)) and name not in config.table.entries:
             problem = f"uWSGI has no option {name}: lab lint suggests the right name"
