@@ -139,6 +139,17 @@ def test_what_is_left_as_it_is_is_not_said_to_be_tried(tmp_path):
     assert "\n  server: granian\n" in out
 
 
+@pytest.mark.parametrize(
+    ("processes", "words", "tried"),
+    [(1, ("--without", "workers"), False), (2, ("--without", "workers"), True), (1, (), True)],
+)
+def test_the_lock_of_one_worker_is_not_tried(tmp_path, processes, words, tried):
+    """Unless workers are."""
+    text = f"[uwsgi]\nhttp = 127.0.0.1:8000\nmodule = a\nmaster = true\nprocesses = {processes}\n"
+    _, out, _ = tune(tmp_path, "uwsgi.ini", *words, uwsgi=text)
+    assert ("\n  lock: " in out) is tried
+
+
 def test_what_the_linter_calls_dangerous_is_not_announced(tmp_path):
     """A public address without the router is no change that a tune would try."""
     for address, tried in (("127.0.0.1:8000", True), (":8000", False)):

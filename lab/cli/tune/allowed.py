@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from lab.cli.tune.climb import Values
-from lab.cli.tune.moves import WORKERS, Facts, Ground, moves, per_cpu
+from lab.cli.tune.moves import WORKERS, Facts, Ground, moves, per_cpu, without_idle_lock
 from lab.config import servers
 from lab.errors import ProfileError
 from lab.lint.flaw import Severity
@@ -31,10 +31,14 @@ def new_fault(ground: Ground, values: Values) -> str:
 def tries(ground: Ground, facts: Facts, fixed: Collection[str] = ()) -> Iterator[str]:
     """Yield what is tried at first, a group a line; see `lab.cli.tune.moves.moves`."""
     by_group: dict[str, list[str]] = {}
-    for move in moves(ground, facts, fixed, {}, first=True):
+    allowed = (
+        move
+        for move in moves(ground, facts, fixed, {}, first=True)
+        if ground.steps(move.values) and _is_allowed(ground, move.values)
+    )
+    for move in without_idle_lock(ground, {}, allowed):
         told = ", ".join(map(str, ground.steps(move.values)))
-        if told and _is_allowed(ground, move.values):
-            by_group.setdefault(move.group, []).append(told)
+        by_group.setdefault(move.group, []).append(told)
     for group, every in by_group.items():
         said = _in_words(ground, facts) if group == WORKERS else "; or ".join(every)
         yield f"{group}: {said}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lab.cli.tune.climb import Contender, Values
@@ -160,10 +160,15 @@ class Ground:
     def places(self, values: Values) -> int | None:
         """Return how many requests are served at once; None where that is not known."""
         each = self.number("greenlets", values) or self.number("threads", values)
+        workers = self.workers(values)
+        return None if each is None or workers is None else workers * each
+
+    def workers(self, values: Values) -> int | None:
+        """Return how many workers there are; None where that is not known."""
         workers = self.number("workers", values)
         if workers is None and not self._writes("workers"):
-            workers = None if SAID_BY & self.config.known.environ.keys() else 1
-        return None if each is None or workers is None else workers * each
+            return None if SAID_BY & self.config.known.environ.keys() else 1
+        return workers
 
     @property
     def in_threads(self) -> bool:
@@ -204,6 +209,17 @@ def moves(
     for group, values in _all(ground, facts, champion, first=first):
         if group not in fixed and (first or group in LATER):
             yield Contender(group, without_what_is_there(ground, {**champion, **values}))
+
+
+def without_idle_lock(
+    ground: Ground, champion: Values, contenders: Iterable[Contender]
+) -> Sequence[Contender]:
+    """Return contenders without the lock between workers, where there is one and stays one."""
+    contenders = [*contenders]
+    workers = any(contender.group == WORKERS for contender in contenders)
+    if workers or ground.workers(champion) != 1:
+        return contenders
+    return [contender for contender in contenders if contender.group != LOCK]
 
 
 def per_cpu(ground: Ground) -> tuple[int, ...]:

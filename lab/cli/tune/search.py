@@ -9,7 +9,7 @@ from lab.analysis.health import failures, is_broken
 from lab.analysis.summary import Summary
 from lab.cli.tune.climb import Contender, Pass, Values, climb
 from lab.cli.tune.measure import Attempt, Measurer
-from lab.cli.tune.moves import SERVER, Facts, moves
+from lab.cli.tune.moves import SERVER, Facts, moves, without_idle_lock
 from lab.cli.tune.race import Gain
 from lab.model.comparison import Comparison, Verdict
 
@@ -125,9 +125,9 @@ class Search:
             if first:
                 others = (each for each in make.grounds if each != ground.program)
                 yield from (Contender(SERVER, {SERVER: each}) for each in others)
-            for move in moves(ground, now, self.fixed, champion, first=first):
-                if self.allowed(move.values):
-                    yield move
+            every = moves(ground, now, self.fixed, champion, first=first)
+            allowed = (move for move in every if self.allowed(move.values))
+            yield from without_idle_lock(ground, champion, allowed)
 
         return tried
 
