@@ -48,7 +48,11 @@ def test_nothing_is_said_in_one_line(tmp_path):
     [
         (
             "; lab: ignore[UW314] no\n[uwsgi]\nhttp-socket = :80\nmodule = a:b\n",
-            "1 finding is ignored by a comment in the file",
+            "missing for safety. Ignored in the file: UW314.",
+        ),
+        (
+            "; lab: ignore[UW314] no\n[uwsgi]\nmodule = a:b\nsocket = /a\nbuffer-size = 9999\n",
+            "uwsgi.ini: nothing new. Ignored in the file: UW314.",
         ),
         (
             "[uwsgi]\nstrict = true\nif-env = BIND\nlisten = 9\nendif =\n",

@@ -90,8 +90,8 @@ class MissingSettings:
     tries: Sequence[str] = ()
     """What a measured `lab tune` would try, a group a line."""
 
-    ignored: int = 0
-    """Findings about safety that a comment in the file suppresses."""
+    ignored: Sequence[str] = ()
+    """Codes of the findings about safety that comments in the file suppress."""
 
     script: str = ""
     """Where the command stands, as in "Procfile:web"; empty of a command that was typed."""
@@ -146,15 +146,12 @@ def missing(config: Config, tries: Sequence[str] = (), script: str = "") -> Miss
     return MissingSettings(config, now, lacks, by_hand, worst, tries, _ignored(config), script)
 
 
-def _ignored(config: Config) -> int:
-    """Return how many findings about safety the comments in a file suppress."""
+def _ignored(config: Config) -> Sequence[str]:
+    """Return the codes of the findings about safety that the comments in a file suppress."""
     every = list(flaws(Case.of(config)))
     shown = {(flaw.code, flaw.spot) for flaw in judged(config, every=every)}
-    return sum(
-        1
-        for flaw in every
-        if flaw.steps and _counts(flaw) and flaw.counts and (flaw.code, flaw.spot) not in shown
-    )
+    safety = (flaw for flaw in every if flaw.steps and _counts(flaw) and flaw.counts)
+    return sorted({flaw.code for flaw in safety if (flaw.code, flaw.spot) not in shown})
 
 
 def _found(config: Config) -> Sequence[Flaw]:

@@ -66,7 +66,8 @@ def _answer(missing_settings: MissingSettings) -> str:
         parts.append(f"{counted(other, noun)} of yours should be changed")
     if missing_settings.by_hand:
         parts.append(f"{counted(len(missing_settings.by_hand), 'line')} must be edited by hand")
-    parts = parts or [f"nothing is missing for safety{_unread(missing_settings)}"]
+    nothing = "nothing new" if missing_settings.ignored else "nothing is missing for safety"
+    parts = parts or [f"{nothing}{_unread(missing_settings)}"]
     return " ".join((f"{name}: {', and '.join(parts)}.", *_beside(missing_settings, noun)))
 
 
@@ -77,9 +78,8 @@ def _unread(missing_settings: MissingSettings) -> str:
 
 def _beside(missing_settings: MissingSettings, noun: str) -> Iterator[str]:
     """Yield what is no part of the answer: what a comment suppresses, and what is advised."""
-    if count := missing_settings.ignored:
-        verb = "is" if count == 1 else "are"
-        yield f"{counted(count, 'finding')} {verb} ignored by a comment in the file."
+    if missing_settings.ignored:
+        yield f"Ignored in the file: {', '.join(missing_settings.ignored)}."
     if count := len(missing_settings.lacks) - len(missing_settings.needed):
         verb = "is" if count == 1 else "are"
         yield f"{counted(count, noun)} {verb} advised, which is a remark of `lab lint --all`."
