@@ -273,6 +273,23 @@ def test_each_rule_is_said_once_a_file(lint):
     assert len(json.loads(lint("u.ini", "--select", "UW003", "--format", "json")[1])) == 3
 
 
+def test_fix_says_that_only_unsafe_fixes_are_left(lint):
+    """It counts the findings that are shown, and is silent where something is fixed."""
+    write("u.ini", "[uwsgi]\nhttp-socket = 127.0.0.1:80\nmodule = a\n")
+    unsafe = "Fixed nothing: 3 findings need --fix --unsafe-fixes.\n"
+    assert lint("u.ini", "--fix")[2] == unsafe
+    assert "Fixed nothing" not in lint("u.ini")[2] + lint("u.ini", "--fix", "--unsafe-fixes")[2]
+
+
+@pytest.mark.parametrize("name", ["conf.py", "docker-compose.yml"])
+def test_a_file_in_which_nothing_is_checked_is_not_checked_as_for_a_container(lint, name):
+    """Its one remark says so."""
+    write("Dockerfile", "FROM scratch\n")
+    write("conf.py", "DEBUG = True\n")
+    write("docker-compose.yml", "services:\n  web:\n    image: a\n")
+    assert lint(name)[2] == ""
+
+
 def test_remarks_are_counted_and_shown_where_they_are_asked_for(lint):
     """By --all, or by a code."""
     write("u.ini", CLEAN.replace("strict = true\n", ""))

@@ -6,7 +6,7 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,20 @@ import click
 from lab.bench.machine import project
 from lab.cli.lint.formats import FORMATS, LocatedFlaw
 from lab.cli.types import CONTAINER, NAME, whole_number
-from lab.config.configuration import Config, Known
+from lab.config.configuration import Known
 from lab.config.edits import diff
 from lab.config.reading import container_sign, find, start_names, why_folder
 from lab.errors import FileError, UsageError
 from lab.lint import lint
+from lab.lint.flaw import Flaw
 from lab.lint.page import explained
-from lab.model.wording import in_a_line, visible_lines
+from lab.model.wording import counted, in_a_line, visible_lines
 from lab.report.edge import say, say_annotations
 
 COUNT = whole_number(1, 1_000_000)
+
+UNCHECKED = {"UW018", "GU022"}
+"""Rules that say that nothing in a file is checked."""
 
 
 def _codes(_context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
@@ -121,6 +125,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     remarks = given["remarks"] or bool(given["select"])
     located_flaws: list[LocatedFlaw] = []
     failed = changes = False
+    fixed_nothing = given["fix"] and not given["diff"]
     signs: list[str] = []
     for file_or_command in _searched(files):
         try:
@@ -130,17 +135,19 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
                 changes |= bool(linted.before)
             else:
                 for file in linted.write([Path(file) for file in files]):
+                    fixed_nothing = False
                     say(in_a_line(linted.report(file)), err=True)
         except FileError as error:
             say(in_a_line(f"lab: {error}"), err=True)
             failed = True
         else:
             located_flaws += [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
-            signs += _container_signs(linted.config)
+            signs += _container_signs(linted)
     # What several files include is wrong once: with its fix, which only some of them can know.
     located_flaws.sort(key=lambda located: (located.source != "", located.flaw.fix is not None))
     unique = {located.flaw: located for located in located_flaws}
     located_flaws = sorted(unique.values(), key=lambda located: located.order)
+    _say_unsafe(unique if fixed_nothing else (), remarks=remarks)
     # "No findings" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
         _say(located_flaws, given["format"], remarks=remarks)
@@ -195,10 +202,22 @@ def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -
     return known.for_files(trusted=trusted)
 
 
-def _container_signs(config: Config) -> list[str]:
+def _container_signs(linted: lint.LintResult) -> list[str]:
     """Return why a configuration is checked as for a container; empty if it is not."""
-    file = config.start.spot.file if config.start else config.file
-    return [container_sign(file)] if config.known.container else []
+    config = linted.config
+    unchecked = any(flaw.always and flaw.code in UNCHECKED for flaw in linted.flaws)
+    if unchecked or not config.known.container:
+        return []
+    return [container_sign(config.start.spot.file if config.start else config.file)]
+
+
+def _say_unsafe(flaws: Iterable[Flaw], *, remarks: bool) -> None:
+    """Say how many findings have only a fix that changes behaviour; nothing without any."""
+    count = sum(1 for flaw in flaws if flaw.fix and not flaw.fix.safe and (remarks or flaw.shown))
+    if count:
+        verb = "needs" if count == 1 else "need"
+        text = f"Fixed nothing: {counted(count, 'finding')} {verb} --fix --unsafe-fixes."
+        say(text, err=True)
 
 
 def _say_hints(codes: Sequence[str], signs: Sequence[str]) -> None:
