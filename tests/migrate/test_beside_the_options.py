@@ -113,13 +113,12 @@ def test_workers_that_end_after_equally_many_requests_are_told():
 
 
 def test_a_number_of_cpus_is_told_as_the_host_s(tmp_path):
-    """As is the + 1 that an ini cannot add to a product."""
+    """With what is multiplied and added."""
     path = tmp_path / "gunicorn.conf.py"
     path.write_text("workers = cpu_count() * 2 + 1\nwsgi_app = 'shop:app'\n")
     made = migrated(str(path), "uwsgi", {})
-    assert "\nprocesses = %(%k * 2)\n" in made.text
+    assert "\nprocesses = %(%k * 2 + 1)\n" in made.text
     assert "ignores the limit of a container" in made.text
-    assert "+ 1 is left out" in made.text
 
 
 def made_of(tmp_path, name, text, to):

@@ -80,6 +80,8 @@ def test_the_lines_of_nginx_change_with_the_protocol(ini):
     [
         ("%k", "cpus()", "$CPUS"),
         ("%(%k * 2)", "cpus() * 2", "$((CPUS * 2))"),
+        ("%(%k * 2 + 1)", "cpus() * 2 + 1", "$((CPUS * 2 + 1))"),
+        ("%(1 + %k * 2)", "cpus() * 2 + 2", "$((CPUS * 2 + 2))"),
         ("$(N)", 'int(os.environ["N"])', "${N}"),
     ],
 )
@@ -88,6 +90,15 @@ def test_what_the_machine_decides_stays_its_own(tmp_path, value, python, shell):
     text = f"[uwsgi]\nmodule = shop\nworkers = {value}\n"
     assert f"\nworkers = {python}\n" in of_text(tmp_path, text, "gunicorn").text
     assert f'--workers "{shell}"' in of_text(tmp_path, text, "granian").text
+
+
+@pytest.mark.parametrize("value", ["%(%k*2)", "%(%k - 1)", "%(%k / 2)", "%(%k * 0)"])
+def test_a_number_of_cpus_that_is_not_understood_is_no_number(tmp_path, value):
+    """The number here would be false on another machine."""
+    found = of_text(tmp_path, f"[uwsgi]\nmodule = shop\nworkers = {value}\n", "gunicorn")
+    assert "\nworkers = " not in found.text
+    assert f"workers = {value}" in {note.was for note in found.lists["no equivalent"]}
+    assert not found.concurrency
 
 
 def test_a_variable_that_is_given_is_its_value(tmp_path):

@@ -98,7 +98,7 @@ WRITES = {
     "gunicorn-preload": "worker-reload-mercy = 20",
     "gunicorn-unix": "chmod-socket = 660",
     "gunicorn-environment": "env = DJANGO_SETTINGS_MODULE=shop.settings",
-    "gunicorn-cpus": "processes = %(%k * 2)",
+    "gunicorn-cpus": "processes = %(%k * 2 + 1)",
     "gunicorn-jitter": "max-requests-delta = 50",
     "gunicorn-certificate": "https-socket = 0.0.0.0:8443,/etc/ssl/shop.pem,/etc/ssl/shop.key",
     "granian-threads": "threads = 8",

@@ -90,8 +90,8 @@ HELD = frozenset({"ini", "include", "set", "set-placeholder", "set-ph", "inherit
 def service_of(config: Config) -> Service:
     """Return what a configuration asks for."""
     table, plain = config.table, _plain(config)
-    unclear = [setting for setting in plain if MAGIC.search(setting.raw)]
-    plain = [setting for setting in plain if not MAGIC.search(setting.raw)]
+    unclear = [setting for setting in plain if _is_unclear(setting, config)]
+    plain = [setting for setting in plain if not _is_unclear(setting, config)]
     meanings, rest = collected(
         PROGRAM,
         [one for one in plain if not _is_graceful(one) and not _is_other_log(one)],
@@ -146,6 +146,11 @@ def service_of(config: Config) -> Service:
         unclear=keys_of(PROGRAM, (table.canonical(setting.option) for setting in unclear)),
         facts=frozenset(kind for kind in ("router", "http11") if config.sockets(kind)),
     )
+
+
+def _is_unclear(setting: Setting, config: Config) -> bool:
+    """Return whether a value is another one at each start, or on another machine."""
+    return MAGIC.search(setting.raw) is not None or values.counts_cpus_here(setting, config)
 
 
 def _needless(setting: Setting, config: Config) -> str:

@@ -29,17 +29,9 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
         part for value in sense_setting.values for part in value.parts if isinstance(part, Cpus)
     ]
     if cpus and column.names:
-        both = any(cpus.plus and cpus.times != 1 for cpus in cpus)
-        left = f", and an ini cannot multiply and add: + {cpus[0].plus} is left out" * both
-        value = Expression(tuple(map(_without_sum, sense_setting.value.parts)))
-        made.write(sense_setting, column.names[0], value, f"{HOST}{left}")
+        made.write(sense_setting, column.names[0], sense_setting.value, HOST)
         return True
     return False
-
-
-def _without_sum(part: str | Variable | Cpus) -> str | Variable | Cpus:
-    """Return a number of CPUs as an ini computes it, which cannot multiply and add."""
-    return replace(part, plus=0) if isinstance(part, Cpus) and part.times != 1 else part
 
 
 def _closes(made: Translation, sense_setting: SenseSetting) -> None:

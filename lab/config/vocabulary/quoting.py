@@ -269,10 +269,9 @@ def ini_lines(option: str, value: Expression) -> list[str]:
 
 def _as_ini(part: str | Variable | Cpus) -> str:
     if isinstance(part, Cpus):
-        if part.plus:
-            _check("" if part.times == 1 else "an ini cannot multiply and add")
-            return f"%(%k + {part.plus})"
-        return "%k" if part.times == 1 else f"%(%k * {part.times})"
+        times = f" * {part.times}" if part.times != 1 else ""
+        plus = f" + {part.plus}" if part.plus else ""
+        return f"%(%k{times}{plus})" if times or plus else "%k"
     if isinstance(part, Variable):
         return "%(_)" if part is SAID else f"$({part.name})"
     return part.replace("%", "%%")

@@ -16,7 +16,8 @@ NPROC = re.compile(r"\$\(nproc( --all)?\)")
 INI = re.compile(r"\$\(([A-Za-z_]\w*)\)", re.ASCII)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 WORD = re.compile(r"[^\s*?\[\]$'\"\\{}`]+")
-OF_CPUS = re.compile(r"%k|%\(%k\s*([*+])\s*(\d+)\)")
+OF_CPUS = re.compile(r"%\((?:(\d+) +([*+]) +)?%k((?: +[*+] +\d+)*)\)")
+"""A sum or a product of an ini: uWSGI computes from the left, and splits it at spaces alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +167,36 @@ def _with_dollars(part: str | Variable) -> str | Variable:
 
 def of_ini(setting: Setting, config: Config) -> Expression:
     """Return what stands in an ini: placeholders are replaced, variables that are unknown stay."""
+    cpus = _cpus(_expanded(setting.raw, config).strip())
+    return Expression((cpus,) if cpus else tuple(_split(setting.value, INI)))
+
+
+def counts_cpus_here(setting: Setting, config: Config) -> bool:
+    """Return whether a value has this machine's number of CPUs, as `of_ini` does not read it."""
     written = _expanded(setting.raw, config)
-    if match := OF_CPUS.fullmatch(written.strip()):
-        number = int(match[2] or 1)
-        return Expression((Cpus(plus=number) if match[1] == "+" else Cpus(times=number),))
-    return Expression(tuple(_split(setting.value, INI)))
+    return re.search("(?<!%)(?:%%)*%k", written) is not None and _cpus(written.strip()) is None
+
+
+def _cpus(written: str) -> Cpus | None:
+    """
+    Return what an ini computes from its number of CPUs; None: it is none, or not understood.
+
+    >>> _cpus("%(%k + 1 * 2)")
+    Cpus(times=2, plus=2)
+    """
+    if written == "%k":
+        return Cpus()
+    match = OF_CPUS.fullmatch(written)
+    if match is None:
+        return None
+    first, sign, others = match.groups()
+    steps = [(sign, int(first))] if first else []
+    steps += [(sign, int(number)) for sign, number in re.findall(r"([*+]) +(\d+)", others)]
+    cpus = Cpus()
+    for sign, number in steps:
+        added, factor = (number, 1) if sign == "+" else (0, number)
+        cpus = Cpus(cpus.times * factor, cpus.plus * factor + added)
+    return cpus if cpus.times else None
 
 
 def _expanded(raw: str, config: Config) -> str:
