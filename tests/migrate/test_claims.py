@@ -262,7 +262,8 @@ KEPT = [
     (("gunicorn", f"--threads 2 {COMMANDS['gunicorn']}"), 2, "kept for 2 s by gthread"),
     (("gunicorn", f"-k gthread {COMMANDS['gunicorn']}"), 2, "kept for 2 s by gthread"),
     (("gunicorn", f"--threads 2 --keep-alive 0 {COMMANDS['gunicorn']}"), None, "is closed"),
-    (("granian", COMMANDS["granian"]), 6, "is kept"),
+    (("granian", COMMANDS["granian"]), 6, "is kept for 30 s"),
+    (("granian", f"--http1-header-read-timeout 3000 {COMMANDS['granian']}"), 3, "read-timeout"),
 ]
 
 
@@ -293,6 +294,18 @@ def test_an_idle_connection_of_gthread_is_closed(tmp_path):
         assert replied(client)
         assert client.recv(1) == b""
     assert "kept for 2 s by gthread" in DOES["keep"]["gunicorn"]
+
+
+@pytest.mark.peers
+def test_granian_ends_an_idle_connection_by_the_time_for_headers(tmp_path):
+    """It is gone before ten seconds, and by default after 30."""
+    command = f"--http1-header-read-timeout 2000 {COMMANDS['granian']}"
+    with (
+        server("granian", tmp_path, command=command) as found,
+        socket.create_connection(("127.0.0.1", found.port), 10) as client,
+    ):
+        assert replied(client)
+        assert client.recv(1) == b""
 
 
 def replied(client):

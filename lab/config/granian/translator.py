@@ -43,6 +43,7 @@ from lab.config.vocabulary.translation import (
     Translation,
     Translator,
     Words,
+    adapted,
 )
 from lab.config.vocabulary.values import Expression
 from lab.config.words import OFF
@@ -116,7 +117,7 @@ def service_of(config: Config) -> Service:
         unclear=frozenset({"threads"} if lost else ()),
         derived=derived,
         interface=interface,
-        facts=frozenset({"no-keep-alive"} if _closes(by_sense) else ()),
+        facts=frozenset({"keeps-connections off"} if _closes(by_sense) else ()),
         needless=tuple((written(setting), CALLED) for setting in config.all("interface")),
     )
 
@@ -223,7 +224,9 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
         case "socket-mode":
             digits = sense_setting.value.parts if sense_setting.value.text != "" else ("666",)
             made.write(sense_setting, column.names[0], Expression(("0", *digits)), column.says)
-        case "header-bytes" | "keepalive":
+        case "keepalive":
+            _keepalive(made, sense_setting, column)
+        case "header-bytes":
             made.changed.append(Note(sense_setting.was, column.lost or column.says))
         case "http-versions":
             text = sense_setting.value.text
@@ -235,6 +238,19 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
         case _:
             return False
     return True
+
+
+def _keepalive(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
+    """Write the time of an idle connection, which is also that for headers."""
+    headers = senses()["read-time"]
+    if sense_setting.value.text == "0":
+        made.write(sense_setting, "no-http1-keep-alive")
+    elif headers.key in made.service.senses:
+        made.changed.append(Note(sense_setting.was, f"left out: {column.says}"))
+    else:
+        spelling = replace(headers.columns[PROGRAM], says=column.says)
+        value, says = adapted(sense_setting.value, spelling)
+        made.write(sense_setting, spelling.names[0], value, says)
 
 
 def _static(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:

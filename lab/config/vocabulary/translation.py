@@ -241,13 +241,20 @@ class Translator:
                 defaults[sense.key] = Expression.of(column.implied)
         options = by_option(self.program)
         written = {
-            options[line.option].key: line.value
+            options[line.option].key: self._in_unit(line)
             for line in made.lines
             if line.option in options and not self._switches_off(line)
         }
         off = {options[line.option].key for line in made.lines if self._switches_off(line)}
         values = {key: value for key, value in (defaults | written).items() if key not in off}
-        return Deployment(self.program, self.listens(made.service.addresses), values)
+        facts = frozenset(f"{key} off" for key in off)
+        addresses = self.listens(made.service.addresses)
+        return Deployment(self.program, addresses, values, facts=facts)
+
+    def _in_unit(self, line: OptionLine) -> Expression | None:
+        """Return the value of a line in the unit of its meaning."""
+        column = by_option(self.program)[line.option].columns[self.program]
+        return line.value.in_seconds if line.value and column.unit == "ms" else line.value
 
     def _switches_off(self, line: OptionLine) -> bool:
         sense = by_option(self.program).get(line.option)
@@ -349,7 +356,7 @@ def _carry(made: Translation, sense_setting: SenseSetting, column: Spelling) -> 
             counts = COUNTS.get(made.service.program, "the old number")
             if "$(" in sense_setting.was:
                 counts = "nproc"  # also in a command of gunicorn
-            made.write(one, column.names[0], *_adapted(value, column, counts))
+            made.write(one, column.names[0], *adapted(value, column, counts))
 
 
 def _carry_switch(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
@@ -376,14 +383,14 @@ def _carry_switch(made: Translation, sense_setting: SenseSetting, column: Spelli
         made.drop(sense_setting, column.lost)
 
 
-def _adapted(value: Expression, column: Spelling, counts: str) -> tuple[Expression, str]:
+def adapted(value: Expression, column: Spelling, counts: str = "") -> tuple[Expression, str]:
     """
     Return a value in the unit and the bounds of the other server, and what that changes.
 
     Args:
         value: The value.
         column: How the other server spells its sense.
-        counts: How the old configuration counts CPUs.
+        counts: How the old configuration counts CPUs, where it may.
     """
     if column.unit == "ms":
         value = value.times(1000)
