@@ -60,7 +60,7 @@ def test_a_column_says_what_becomes_of_its_sense(key, program, column):
         column.writable
         or column.always
         or column.lost
-        or key in {"environment", "term-finishes", "access-file"}
+        or key in {"environment", "term-finishes", "access-file", "keepalive"}
         or key in {"certificate", "certificate-key", "ciphers", "client-ca", "client-required"}
     )
 
