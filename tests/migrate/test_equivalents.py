@@ -54,6 +54,8 @@ CASES = [
     (f"{HTTP}\ndaemonize = /l", "gunicorn", "daemon = True\n", SAME),
     (f"{HTTP}\ndaemonize = /l", "gunicorn", 'errorlog = "/l"', SAME),
     (f"{HTTP}\nplugins = python3,http", "granian", "", SAME),
+    (f"{HTTP}\nplugins = /usr/lib/uwsgi/python", "granian", "", SAME),
+    (f"{HTTP}\nplugin = /usr/lib/uwsgi/python3_plugin.so", "granian", "", SAME),
     (f"{HTTP}\nplugins = gevent", "granian", "", LOST),
     (f"{HTTP}\nhttp-timeout = 75", "gunicorn", "", SAME),
     ("http = :80\nhttp-timeout = 75", "gunicorn", "", LOST),

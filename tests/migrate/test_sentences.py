@@ -162,6 +162,16 @@ def test_an_ini_multiplies_and_adds(moved):
     assert "\nprocesses = %(%k * 2 + 1)\n" in made.text
 
 
+@pytest.mark.parametrize("value", ["%k", "%(%k + 0)", "4"])
+def test_a_condition_on_the_number_of_cpus_is_open(tmp_path, value):
+    """It holds on some machines, and the number is not that of workers there."""
+    lines = f"processes = {value}\nif-opt = processes=1\nprocesses = 2\nendif =\n"
+    made = migrated(_file(tmp_path, f"[uwsgi]\nmodule = m:a\n{lines}"), "gunicorn", {})
+    says = "if-opt = processes=1: decided on this machine: compare it with the one that serves"
+    assert made.open == ((says,) if "k" in value else ())
+    assert bool(made.concurrency) is ("k" not in value)
+
+
 def test_no_comment_says_that_connections_were_kept(moved):
     """Worker class sync keeps none."""
     made = moved('worker_class = "sync"\n', "uwsgi")

@@ -63,7 +63,7 @@ APART = 60
 HOST = "this counts the CPUs of the host and ignores the limit of a container"
 GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
 
-EMBEDDED = re.compile(r"python\d*|http|corerouter|logfile")
+EMBEDDED = re.compile(r"(?:\S*/)?(?:python\d*|http|corerouter|logfile)(?:_plugin\.so)?")
 """Plugins whose work the other servers do themselves."""
 
 PLUGINS = frozenset({"plugin", "plugins", "need-plugin", "need-plugins"})
@@ -84,6 +84,7 @@ FOLDERS = frozenset(
 """Options whose value is a folder, as %d.. makes one."""
 
 LOGIC = re.compile(r"(if|for)(-.*)?|end(if|for)|else")
+OF_OPTIONS = frozenset({"if-opt", "if-not-opt"})
 HELD = frozenset({"ini", "include", "set", "set-placeholder", "set-ph", "inherit", *APPLICATION})
 
 
@@ -143,7 +144,13 @@ def service_of(config: Config) -> Service:
             *others,
             *((written(setting), ELSEWHERE) for setting in unclear),
         ),
-        unclear=keys_of(PROGRAM, (table.canonical(setting.option) for setting in unclear)),
+        unclear=keys_of(
+            PROGRAM,
+            (
+                *(table.canonical(setting.option) for setting in unclear),
+                *(_asked(setting) for setting in config.settings if _asks_cpus(setting, config)),
+            ),
+        ),
         facts=frozenset(kind for kind in ("router", "http11") if config.sockets(kind)),
     )
 
@@ -354,8 +361,20 @@ def _unread(config: Config) -> Iterator[tuple[str, str]]:
         yield written(asks) if asks else f"[{section}]", says
 
 
+def _asked(condition: Setting) -> str:
+    """Return the name that a condition is about."""
+    return condition.value.partition("=")[0].strip()
+
+
+def _asks_cpus(setting: Setting, config: Config) -> bool:
+    """Return whether it is a condition on an option that is set by the number of CPUs."""
+    return setting.option in OF_OPTIONS and any(
+        "%k" in option.raw for option in config.all(_asked(setting))
+    )
+
+
 def _open(config: Config) -> Iterator[str]:
-    """Yield what was assumed of the machine that serves; an ini decides if-opt by itself."""
+    """Yield what was assumed of the machine that serves; few if-opt depend on a machine."""
     conditions = [setting for setting in config.settings if setting.option.startswith("if-")]
     asks_variable = [
         setting for setting in conditions if setting.option in {"if-env", "if-not-env"}
@@ -372,7 +391,8 @@ def _open(config: Config) -> Iterator[str]:
     others = [
         written(setting)
         for setting in conditions
-        if setting not in asks_variable and setting.option not in {"if-opt", "if-not-opt"}
+        if setting not in asks_variable
+        and (setting.option not in OF_OPTIONS or _asks_cpus(setting, config))
     ]
     if others:
         yield f"{', '.join(others)}: decided on this machine: compare it with the one that serves"
