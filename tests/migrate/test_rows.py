@@ -44,7 +44,7 @@ ROWS = [
     ("strict = true", LOST, SAME),
     ("stats = 127.0.0.1:1717", LOST, LOST),
     ("virtualenv = /venv", SAME, SAME),
-    ("chown-socket = www-data", LOST, LOST),
+    ("chown-socket = www-data", SAME, SAME),
     ("log-5xx = true", LOST, LOST),
     ("log-4xx = true", LOST, LOST),
     ("worker-reload-mercy = 60", "graceful_timeout = 60", "--workers-kill-timeout 60"),

@@ -11,7 +11,7 @@ from lab.config.vocabulary.addresses import GLOB, refused_as_uwsgi
 from lab.config.vocabulary.behaviour import Deployment, differences, of_service
 from lab.config.vocabulary.quoting import NUL, refused_by_ini
 from lab.config.vocabulary.senses import Spelling, by_option, name_of, senses
-from lab.config.vocabulary.service import Address, SenseSetting, Service
+from lab.config.vocabulary.service import Address, SenseSetting, Service, without
 from lab.config.vocabulary.values import Cpus, Expression
 
 COUNTED = "also obeys a container's CPU limit; {} does not"
@@ -21,6 +21,9 @@ COUNTS = {"uwsgi": "%k", "gunicorn": "cpu_count()", "granian": "nproc"}
 """Program -> how its configurations count CPUs."""
 
 UNKNOWN = "lab knows no equivalent: look it up in the options of the new server"
+
+OF_SOCKETS = ("socket-mode", "socket-owner")
+NO_SOCKET = "left out: it has no effect without a UNIX socket"
 
 ONE_TLS = (
     "the server speaks TLS on all of its addresses or on none: start a second one for this address"
@@ -198,7 +201,7 @@ class Translator:
 
     def translation(self, service: Service) -> Translation:
         """Return what *service* becomes for this server."""
-        service = replace(service, senses={**service.senses, **service.derived})
+        service = _without_socket(replace(service, senses={**service.senses, **service.derived}))
         lost: dict[Note, None] = {}
         kept = _writable(service, self.words, lost)
         made = Translation(kept, self.program, self.words, lost=list(lost))
@@ -272,6 +275,17 @@ def _differences(service: Service, after: Deployment) -> Iterator[Note]:
     names = name_of(service.program), name_of(after.program)
     for about, old, new, ask in differences(of_service(service), after):
         yield Note(about, f"{names[0]}: {old}; {names[1]}: {new}. Check: {ask}")
+
+
+def _without_socket(service: Service) -> Service:
+    """Return the same without what is about UNIX sockets, where all addresses are TCP."""
+    listens = service.addresses
+    if not listens or any(address.path or address.lost for address in listens):
+        return service
+    settings = [service.senses[key] for key in OF_SOCKETS if key in service.senses]
+    kept, _ = without(service.senses, OF_SOCKETS)
+    needless = tuple((setting.was, NO_SOCKET) for setting in settings)
+    return replace(service, senses=kept, needless=(*service.needless, *needless))
 
 
 def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service:
