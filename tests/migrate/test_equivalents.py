@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from lab.cli.migrate.migration import migrated
@@ -53,6 +55,14 @@ CASES = [
     ("daemon = True", "granian", "", LOST),
     (f"{HTTP}\ndaemonize = /l", "gunicorn", "daemon = True\n", SAME),
     (f"{HTTP}\ndaemonize = /l", "gunicorn", 'errorlog = "/l"', SAME),
+    (f"{HTTP}\ndaemonize = $(A)/l", "gunicorn", 'errorlog = os.environ["A"] + "/l"', SAME),
+    (f"{HTTP}\ndaemonize = @(x)/l", "gunicorn", "", LOST),
+    (f"{HTTP}\nchmod-socket = 660", "gunicorn", "", SAME),
+    (f"{HTTP}\nchmod-socket = 660", "granian", "", SAME),
+    (f"{HTTP}\nchown-socket = a", "gunicorn", "", SAME),
+    ("umask = 0o117", "granian", "", SAME),
+    (f"{HTTP}\nhook-asap = unix_signal:15 end_me", "granian", "", SAME),
+    (f"{HTTP}\nhook-post-app = unix_signal:1 gracefully_kill", "gunicorn", "", SAME),
     (f"{HTTP}\nplugins = python3,http", "granian", "", SAME),
     (f"{HTTP}\nplugins = /usr/lib/uwsgi/python", "granian", "", SAME),
     (f"{HTTP}\nplugin = /usr/lib/uwsgi/python3_plugin.so", "granian", "", SAME),
@@ -97,10 +107,25 @@ WAYS = {
     "max-fd = 9": "LimitNOFILE= of systemd",
     "cpu-affinity = 1": "CPUAffinity= of systemd",
     "hook-pre-app = exec:true": "ExecStartPre=",
+    "hook-asap = unix_signal:10 end": "lab knows no equivalent",
     "hook-accepting1 = exec:true": "lab knows no equivalent",
     "skip-atexit = true": "lab knows no equivalent",
     "master-fifo = /f": "lab knows no equivalent",
 }
+
+
+@pytest.mark.parametrize(("address", "is_written"), [(":80", False), ("/run/a", True)])
+@pytest.mark.parametrize("to", ["gunicorn", "granian"])
+def test_the_mode_of_a_socket_is_that_of_a_unix_socket(tmp_path, address, is_written, to):
+    """Without one it is left out."""
+    text = made(tmp_path, f"http-socket = {address}\nchmod-socket = 660", to).text
+    assert bool(re.search("umask|--uds-permissions", text)) is is_written
+
+
+def test_a_server_in_the_background_without_a_file_of_its_log(tmp_path):
+    """It loses both logs."""
+    result = made(tmp_path, f"{HTTP}\ndaemonize = @(x)/l", "gunicorn")
+    assert "daemon = True: the logs are lost" in str(result.lists[CHANGED])
 
 
 @pytest.mark.parametrize("line", WAYS)

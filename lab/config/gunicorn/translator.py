@@ -100,6 +100,16 @@ def _greenlets(translation: Translation, sense_setting: SenseSetting) -> None:
     translation.write(sense_setting, "worker_connections", sense_setting.value)
 
 
+def _background(translation: Translation, sense_setting: SenseSetting) -> None:
+    """Write daemon, which closes the standard streams: logs need files."""
+    if not sense_setting.on:
+        translation.same.append(Note(sense_setting.was, "not needed: this is the default"))
+        return
+    has_file = "log-file" in translation.service.senses
+    says = "" if has_file else "the logs are lost: set errorlog, and a file in accesslog"
+    translation.write(sense_setting, "daemon", None, says)
+
+
 def _access_file(translation: Translation, sense_setting: SenseSetting) -> None:
     translation.write(sense_setting, "accesslog", sense_setting.value)
 
@@ -139,6 +149,7 @@ _SPECIAL = {
     "client-required": _client_required,
     "http-versions": _http_versions,
     "access-log": _access_log,
+    "background": _background,
     "environment": _environment,
     "greenlets": _greenlets,
     "header-bytes": _header_bytes,

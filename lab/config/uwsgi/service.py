@@ -66,8 +66,14 @@ GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
 EMBEDDED = re.compile(r"(?:\S*/)?(?:python\d*|http|corerouter|logfile)(?:_plugin\.so)?")
 """Plugins whose work the other servers do themselves."""
 
+ENDS = re.compile(
+    r"hook-.* = unix_signal:(1|2|15) gracefully_kill(_them_all)?|hook-asap = unix_signal:\d+ end_me"
+)
+"""Hooks by which a signal ends uWSGI, or one of its workers, when its requests have finished."""
+
 PLUGINS = frozenset({"plugin", "plugins", "need-plugin", "need-plugins"})
 
+SIGNALS = "not needed: the server sets the handlers of its signals"
 NO_PLUGIN = "not needed: the server does this without a plugin"
 IS_DEFAULT = "not needed: this is the default"
 NO_ROUTER = "left out: it has no effect without the router of `http`"
@@ -109,11 +115,13 @@ def service_of(config: Config) -> Service:
     idle = tuple(written(setting) for setting in rest if setting.option not in has_effect)
     rest = [setting for setting in rest if setting.option in has_effect]
     needless = {id(setting): why for setting in rest if (why := _needless(setting, config))}
+    signals = [setting for setting in rest if _sets_signal(setting) and id(setting) not in needless]
     gone, unknown = sorted_out(
-        PROGRAM, [setting for setting in rest if id(setting) not in needless]
+        PROGRAM,
+        [setting for setting in rest if id(setting) not in needless and setting not in signals],
     )
     addresses = tuple(_addresses(config))
-    meanings |= _tls(addresses) | _files(meanings) | _beside(config, meanings)
+    meanings |= _tls(addresses) | _files(meanings, config) | _beside(config, meanings)
     meanings = _finishing(meanings, plain)
     application = served(config)
     meanings, others = mounted(meanings, config, application)
@@ -126,7 +134,7 @@ def service_of(config: Config) -> Service:
         addresses,
         with_defaults(PROGRAM, kept, "uWSGI"),
         gone,
-        unknown,
+        (*unknown, *map(written, signals)),
         idle,
         tuple(_open(config)),
         (
@@ -166,8 +174,15 @@ def _needless(setting: Setting, config: Config) -> str:
         map(EMBEDDED.fullmatch, setting.value.replace(",", " ").split())
     ):
         return NO_PLUGIN
+    if _sets_signal(setting) and ENDS.fullmatch(written(setting)):
+        return SIGNALS
     is_switch = config.table.entries[setting.option].argument == "no"
     return IS_DEFAULT if is_switch and setting.value.lower() in OFF else ""
+
+
+def _sets_signal(setting: Setting) -> bool:
+    """Return whether a hook sets the handler of a signal, which needs a process of uWSGI."""
+    return setting.option.startswith("hook-") and setting.value.startswith("unix_signal:")
 
 
 def _without_effect(
@@ -183,12 +198,12 @@ def _without_effect(
     return kept, [(meanings[key].was, reason) for key, reason in why.items() if key in meanings]
 
 
-def _files(meanings: Mapping[str, SenseSetting]) -> dict[str, SenseSetting]:
+def _files(meanings: Mapping[str, SenseSetting], config: Config) -> dict[str, SenseSetting]:
     """Return the log of a server in the background: the file that daemonize names."""
-    daemon = meanings.get("background")
-    if daemon is None or not daemon.on:
+    daemon, last = meanings.get("background"), config.last("daemonize", "daemonize2")
+    if daemon is None or not daemon.on or last is None:
         return {}
-    file, before = Expression.of(daemon.was.rpartition(" = ")[2]), meanings.get("log-file")
+    file, before = _value(last, config), meanings.get("log-file")
     was = f"{before.was}, {daemon.was}" if before else daemon.was  # which wins over logto
     return {"log-file": SenseSetting(senses()["log-file"], (file,), True, was)}
 
