@@ -76,6 +76,8 @@ RELATIVE = (
     "working directory: write the absolute path"
 )
 
+KEEPS = "left out: connections are kept, and --no-http1-keep-alive closes them"
+
 CALLED = "the application is called by it"
 
 HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
@@ -214,18 +216,16 @@ def _address(config: Config) -> Address:
 
 def special(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
     """Write what is more than a word in its command."""
+    if write := _SPECIAL.get(sense_setting.sense.key):
+        write(made, sense_setting, column)
+        return True
     match sense_setting.sense.key:
         case "environment":
             made.write_variables(sense_setting, "granian.env", "the value is empty")
         case "pythonpath":
             made.changed.append(Note(sense_setting.was, "PYTHONPATH in granian.env"))
-        case "static":
-            _static(made, sense_setting, column)
-        case "socket-mode":
-            digits = sense_setting.value.parts if sense_setting.value.text != "" else ("666",)
-            made.write(sense_setting, column.names[0], Expression(("0", *digits)), column.says)
-        case "keepalive":
-            _keepalive(made, sense_setting, column)
+        case "keeps-connections" if not sense_setting.on:
+            made.changed.append(Note(sense_setting.was, KEEPS))
         case "header-bytes":
             made.changed.append(Note(sense_setting.was, column.lost or column.says))
         case "http-versions":
@@ -238,6 +238,11 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
         case _:
             return False
     return True
+
+
+def _socket_mode(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
+    digits = sense_setting.value.parts if sense_setting.value.text != "" else ("666",)
+    made.write(sense_setting, column.names[0], Expression(("0", *digits)), column.says)
 
 
 def _keepalive(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
@@ -263,6 +268,10 @@ def _static(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
         made.write(sense_setting, "static-path-route", Expression.of(route), column.says)
         folder = Expression(tuple(part for part in (begun, *value.parts[1:]) if part))
         made.lines.append(OptionLine("static-path-mount", folder, sense_setting.was))
+
+
+_SPECIAL = {"keepalive": _keepalive, "socket-mode": _socket_mode, "static": _static}
+"""Key of a meaning -> function that writes it."""
 
 
 def added(made: Translation) -> None:

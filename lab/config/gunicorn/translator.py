@@ -25,9 +25,24 @@ from lab.config.vocabulary.values import Expression
 def special(translation: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
     """Write a meaning that takes more than one line; return whether it does."""
     write = _SPECIAL.get(sense_setting.sense.key)
+    if sense_setting.sense.key == "keeps-connections" and translation.service.is_wsgi:
+        write = None if sense_setting.on else _closes
     if write is not None:
         write(translation, sense_setting)
     return write is not None
+
+
+def _closes(translation: Translation, sense_setting: SenseSetting) -> None:
+    """Say whether connections are closed, as worker class sync does."""
+    service = translation.service
+    threads = service.senses.get("threads")
+    is_single = threads.value.number == 1 if threads else "threads" not in service.unclear
+    if is_single and "greenlets" not in service.senses:
+        says = "not needed: worker class sync closes each connection, and sends Connection: close"
+        translation.same.append(Note(sense_setting.was, says))
+    else:
+        says = "left out: connections are kept for 2 s by default, and keepalive = 0 closes them"
+        translation.changed.append(Note(sense_setting.was, says))
 
 
 def _time_limit(translation: Translation, sense_setting: SenseSetting) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from lab.config.configuration import Config
 from lab.config.spot import Setting
-from lab.config.uwsgi import APPLICATION, OFF
+from lab.config.uwsgi import APPLICATION, OFF, asks_to_close
 from lab.config.uwsgi.logic import OF_VARIABLE
 from lab.config.uwsgi.mounts import FILES, mounted, served, unserved
 from lab.config.uwsgi.reader import UNKNOWABLE
@@ -24,7 +24,7 @@ from lab.config.vocabulary.addresses import (
     lost_address,
     lost_by_uwsgi,
 )
-from lab.config.vocabulary.senses import senses
+from lab.config.vocabulary.senses import Gone, senses
 from lab.config.vocabulary.service import (
     Address,
     SenseSetting,
@@ -107,6 +107,7 @@ def service_of(config: Config) -> Service:
         lambda each: each.value.lower() not in OFF,
     )
     rest += filter(_is_other_log, plain)
+    meanings, rest = _closing(meanings, rest)
     rest = [
         setting for setting in rest if setting.option not in {"protocol", *_placeholders(config)}
     ]
@@ -115,11 +116,7 @@ def service_of(config: Config) -> Service:
     idle = tuple(written(setting) for setting in rest if setting.option not in has_effect)
     rest = [setting for setting in rest if setting.option in has_effect]
     needless = {id(setting): why for setting in rest if (why := _needless(setting, config))}
-    signals = [setting for setting in rest if _sets_signal(setting) and id(setting) not in needless]
-    gone, unknown = sorted_out(
-        PROGRAM,
-        [setting for setting in rest if id(setting) not in needless and setting not in signals],
-    )
+    gone, unknown = _sorted_out([setting for setting in rest if id(setting) not in needless])
     addresses = tuple(_addresses(config))
     meanings |= _tls(addresses) | _files(meanings, config) | _beside(config, meanings)
     meanings = _finishing(meanings, plain)
@@ -134,7 +131,7 @@ def service_of(config: Config) -> Service:
         addresses,
         with_defaults(PROGRAM, kept, "uWSGI"),
         gone,
-        (*unknown, *map(written, signals)),
+        unknown,
         idle,
         tuple(_open(config)),
         (
@@ -152,13 +149,7 @@ def service_of(config: Config) -> Service:
             *others,
             *((written(setting), ELSEWHERE) for setting in unclear),
         ),
-        unclear=keys_of(
-            PROGRAM,
-            (
-                *(table.canonical(setting.option) for setting in unclear),
-                *(_asked(setting) for setting in config.settings if _asks_cpus(setting, config)),
-            ),
-        ),
+        unclear=_unclear(unclear, config),
         facts=frozenset(kind for kind in ("router", "http11") if config.sockets(kind)),
     )
 
@@ -178,6 +169,22 @@ def _needless(setting: Setting, config: Config) -> str:
         return SIGNALS
     is_switch = config.table.entries[setting.option].argument == "no"
     return IS_DEFAULT if is_switch and setting.value.lower() in OFF else ""
+
+
+def _sorted_out(
+    rest: Sequence[Setting],
+) -> tuple[tuple[tuple[str, Gone], ...], tuple[str, ...]]:
+    """Return what `sorted_out` does; of the handler of a signal no way out is known."""
+    signals = [setting for setting in rest if _sets_signal(setting)]
+    gone, unknown = sorted_out(PROGRAM, [setting for setting in rest if setting not in signals])
+    return gone, (*unknown, *map(written, signals))
+
+
+def _unclear(settings: Sequence[Setting], config: Config) -> frozenset[str]:
+    """Return the keys of meanings that are not known, or depend on a number of CPUs."""
+    options = [_option_of(setting) for setting in config.settings if _asks_cpus(setting, config)]
+    names = [config.table.canonical(setting.option) for setting in settings]
+    return keys_of(PROGRAM, [*names, *options])
 
 
 def _sets_signal(setting: Setting) -> bool:
@@ -235,6 +242,18 @@ def _is_graceful(setting: Setting) -> bool:
 def _is_other_log(setting: Setting) -> bool:
     """Return whether a log of requests is no file of that name alone."""
     return setting.option == "req-logger" and not re.fullmatch("file:[^=,]+", setting.value)
+
+
+def _closing(
+    meanings: Mapping[str, SenseSetting], rest: Sequence[Setting]
+) -> tuple[dict[str, SenseSetting], list[Setting]]:
+    """Return the same with the header that tells that connections are closed, where they are."""
+    headers = [setting for setting in rest if asks_to_close(setting.option, setting.value)]
+    if not headers or "keepalive" in meanings:
+        return dict(meanings), [*rest]
+    sense, was = senses()["keeps-connections"], ", ".join(map(written, headers))
+    closes = SenseSetting(sense, (), False, one_line(was))
+    return {**meanings, sense.key: closes}, [one for one in rest if one not in headers]
 
 
 def _finishing(
@@ -376,7 +395,7 @@ def _unread(config: Config) -> Iterator[tuple[str, str]]:
         yield written(asks) if asks else f"[{section}]", says
 
 
-def _asked(condition: Setting) -> str:
+def _option_of(condition: Setting) -> str:
     """Return the name that a condition is about."""
     return condition.value.partition("=")[0].strip()
 
@@ -384,7 +403,7 @@ def _asked(condition: Setting) -> str:
 def _asks_cpus(setting: Setting, config: Config) -> bool:
     """Return whether it is a condition on an option that is set by the number of CPUs."""
     return setting.option in OF_OPTIONS and any(
-        "%k" in option.raw for option in config.all(_asked(setting))
+        "%k" in option.raw for option in config.all(_option_of(setting))
     )
 
 
