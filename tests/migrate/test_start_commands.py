@@ -360,10 +360,3 @@ def test_options_in_a_variable_that_are_unknown_are_refused(value, problem):
     """They would be left out without a word."""
     with pytest.raises(ProfileError, match=problem):
         migrated(f"GUNICORN_CMD_ARGS={value} gunicorn m:a", "granian", {})
-
-
-@pytest.mark.parametrize("words", ["UWSGI_HTTP=:8000 uwsgi", "env UWSGI_MASTER=1 /opt/uwsgi"])
-def test_options_of_uwsgi_in_variables_are_refused(words):
-    """No other server reads them."""
-    with pytest.raises(ProfileError, match=r"UWSGI_.* is an option that is not read"):
-        migrated(f"{words} --module m:a", "gunicorn", {})

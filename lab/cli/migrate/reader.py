@@ -13,7 +13,7 @@ from lab.config.command import is_command
 from lab.config.configuration import Config, Known
 from lab.config.servers import STDIN
 from lab.config.shell import start_of
-from lab.config.spot import Setting, Spot
+from lab.config.spot import Spot
 from lab.config.start import Surroundings
 from lab.config.vocabulary.service import one_line
 from lab.config.vocabulary.translation import AROUND, Note
@@ -54,10 +54,6 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Con
             problem = "its line has more than one command: give the command of the server in quotes"
             raise ProfileError(name, problem)
     servers.of_config(config).translator.check_certain(config)
-    for word in _before(name, config):
-        if re.match(r"UWSGI_\w+=", word.value) and servers.of_config(config).program == "uwsgi":
-            problem = f"{word.raw} is an option that is not read: write it behind uwsgi"
-            raise ProfileError(name, problem)
     return config
 
 
@@ -113,17 +109,10 @@ def around(name: str, config: Config) -> list[Note]:
     server = servers.of_config(config)
     if config.start is None and not is_command(name):
         return server.translator.around(config)
-    kept = (word for word in _before(name, config) if not server.takes_variable(word.raw))
+    start = config.start
+    text = f"{start.before} {start.text}" if start else name
+    words = words_of(_in_a_line(text), STDIN)
+    before = itertools.takewhile(lambda word: PurePath(word.value).name != server.program, words)
+    kept = (word for word in before if not server.takes_variable(word.raw))
     shown = " ".join(word.raw for word in kept if word.value not in {"env", "exec"})
     return [Note(one_line(shown), AROUND)] if shown else []
-
-
-def _before(name: str, config: Config) -> list[Setting]:
-    """Return the words before the server's name in a command; none of a file without one."""
-    start = config.start
-    if start is None and not is_command(name):
-        return []
-    text = f"{start.before} {start.text}" if start else name
-    program = servers.of_config(config).program
-    words = words_of(_in_a_line(text), STDIN)
-    return [*itertools.takewhile(lambda word: PurePath(word.value).name != program, words)]
