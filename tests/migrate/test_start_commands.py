@@ -360,3 +360,12 @@ def test_options_in_a_variable_that_are_unknown_are_refused(value, problem):
     """They would be left out without a word."""
     with pytest.raises(ProfileError, match=problem):
         migrated(f"GUNICORN_CMD_ARGS={value} gunicorn m:a", "granian", {})
+
+
+def test_options_of_uwsgi_in_variables_are_read():
+    """They are no variables of the new server; others are."""
+    command = "UWSGI_HTTP=:8000 FOO=2 uwsgi --module m:a"
+    made = migrated(command, "gunicorn", {})
+    assert 'bind = "0.0.0.0:8000"' in made.text
+    outside = [note.was for note in made.lists["no equivalent"] if "outside" in note.becomes]
+    assert outside == ["FOO=2"]

@@ -95,6 +95,13 @@ class Uwsgi(Server):
 
         return spelt(option, value.removeprefix("%d"))  # which only a file has
 
+    def takes_variable(self, word: str) -> bool:
+        """Return whether a word before the command sets an option, as UWSGI_HTTP=:80 does."""
+        from lab.config.uwsgi.variables import as_options
+
+        name, _, value = word.partition("=")
+        return any(as_options({name: value}))
+
     def edited(self, config: Config, steps: Steps) -> str:
         """Return the text of an ini after the steps."""
         from lab.config.uwsgi.edit import edited
