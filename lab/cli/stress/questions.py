@@ -331,6 +331,8 @@ def slow(scene: Scene) -> Sighting | None:
 def term(scene: Scene) -> Sighting:
     """Send SIGTERM to the server, as systemd, Docker and Kubernetes do; nothing follows on it."""
     target = scene.target
+    # A worker of uWSGI that is just forked has the master's handlers, and does not end.
+    _settled(target, target.workers)
     ended, renewed = target.has_ended(0), target.renewal(0)
 
     def serves() -> bool:
