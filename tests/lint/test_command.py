@@ -219,6 +219,7 @@ def test_it_needs_nothing_that_measures(tmp_path):
     loaded = [name.split(".") for name in done.stderr.split()]
     heavy = {"gevent", "jinja2", "locust", "matplotlib", "msgspec", "numpy", "psutil", "rich"}
     assert not heavy & {top for top, *_ in loaded}
+    assert ["importlib", "metadata"] not in loaded  # which is a tenth of it
     packages = {rest[0] for top, *rest in loaded if top == "lab" and rest}
     assert packages == {"bench", "cli", "config", "errors", "lint", "model", "report"}
     of_bench = {rest[1] for top, *rest in loaded if top == "lab" and rest[:1] == ["bench"] != rest}

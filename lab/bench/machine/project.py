@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 _LAB = Path(__file__).resolve().parents[2]
@@ -55,6 +54,11 @@ def lab_command() -> str:
 
 def _source() -> str:
     """Return where the lab was installed from, as it stands behind a name; empty: an index."""
+    from importlib.metadata import (  # noqa: PLC0415 - it takes as long as a tenth of `lab lint`
+        PackageNotFoundError,
+        distribution,
+    )
+
     try:
         record = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")
     except PackageNotFoundError:
