@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from lab.cli.migrate.migration import HIDDEN, Migration
 from lab.cli.migrate.trial import SideBySide, of_measurement, status_of
-from lab.config.vocabulary.addresses import host_and_port
-from lab.config.vocabulary.service import Address
-from lab.config.vocabulary.values import Expression
+from lab.config.vocabulary.addresses import bound, host_and_port
 from lab.model.document import Block, Diff, Listing, table
 from lab.report import markdown, plain
 
@@ -43,18 +41,14 @@ def _facts(migration: Migration) -> Iterator[tuple[str, str]]:
     if not migration.translation.service.addresses:
         yield "Address", "not known: write one before you start the new server"
     if addresses := migration.shared_addresses:
-        shown = ", ".join(str(address.path or as_bound(address)) for address in addresses)
+        shown = ", ".join(
+            str(address.path or host_and_port(bound(address))) for address in addresses
+        )
         ways = {"path" if address.path else "port" for address in addresses}
         way = ways.pop() if len(addresses) == 1 else "address"
         yield "Address", f"Both use {shown}: to run both, give one another {way}"
     for condition in migration.open:
         yield "Condition", condition
-
-
-def as_bound(address: Address) -> Expression:
-    """Return HOST:PORT, with 0.0.0.0 for every address of the machine."""
-    every = address.host.text in {"", "*"}
-    return host_and_port(replace(address, host=Expression.of("0.0.0.0")) if every else address)
 
 
 def as_text(migration: Migration, tried: SideBySide | None = None) -> str:

@@ -13,6 +13,7 @@ from lab.config.granian.script import CPUS, beside_command, check_certain
 from lab.config.interface import WSGI
 from lab.config.spot import Setting
 from lab.config.vocabulary import environment, values
+from lab.config.vocabulary.addresses import bound
 from lab.config.vocabulary.quoting import (
     as_shell,
     assignment,
@@ -327,8 +328,8 @@ def _words(made: Translation) -> Iterator[tuple[str, str]]:
         if address.path is not None:
             yield f"--uds {as_shell(address.path)}", address.was
         else:
-            host = address.host if address.host.text not in {"", "*"} else Expression.of("0.0.0.0")
-            where = f"--host {as_shell(host)} --port {as_shell(address.port)}"
+            host = as_shell(bound(address).host)
+            where = f"--host {host} --port {as_shell(address.port)}"
             yield where, address.was
     for line in made.lines:
         value = "" if line.value is None else f" {as_shell(line.value)}"

@@ -18,6 +18,7 @@ from lab.config.vocabulary import environment, values
 from lab.config.vocabulary.addresses import below, of_bind
 from lab.config.vocabulary.senses import by_option, senses
 from lab.config.vocabulary.service import (
+    IS_DEFAULT,
     Address,
     Application,
     SenseSetting,
@@ -66,8 +67,6 @@ VERSIONS = {"1": "h1", "2": "h2", "auto": "h2,h1"}
 
 REQUESTED = {"CERT_NONE": "0", "CERT_OPTIONAL": "1", "CERT_REQUIRED": "2"}
 """Constants of the module ssl -> their numbers."""
-
-IS_DEFAULT = "not needed: this is the default"
 
 BY_PORT = (
     "gunicorn listens on 0.0.0.0:$PORT where PORT is set, as platforms with a Procfile do: set the "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from lab.config.configuration import Config
 from lab.config.gunicorn import PROGRAM
@@ -12,12 +11,9 @@ from lab.config.gunicorn.reader import check_settings
 from lab.config.gunicorn.service import VERSIONS, service_of
 from lab.config.gunicorn.writer import WORDS, bind_of, files, spoken
 from lab.config.interface import ASGI
+from lab.config.vocabulary.addresses import as_http
 from lab.config.vocabulary.senses import Spelling
-from lab.config.vocabulary.service import (
-    Address,
-    SenseSetting,
-    Service,
-)
+from lab.config.vocabulary.service import IS_DEFAULT, Address, SenseSetting, Service
 from lab.config.vocabulary.translation import Note, OptionLine, Translation, Translator
 from lab.config.vocabulary.values import Expression
 
@@ -93,7 +89,7 @@ def _access_log(translation: Translation, sense_setting: SenseSetting) -> None:
         file = translation.service.senses.get("log-file")
         translation.write(sense_setting, "accesslog", file.value if file else Expression.of("-"))
     elif not sense_setting.implied:
-        translation.same.append(Note(sense_setting.was, "not needed: this is the default"))
+        translation.same.append(Note(sense_setting.was, IS_DEFAULT))
 
 
 def _header_bytes(translation: Translation, sense_setting: SenseSetting) -> None:
@@ -118,7 +114,7 @@ def _greenlets(translation: Translation, sense_setting: SenseSetting) -> None:
 def _background(translation: Translation, sense_setting: SenseSetting) -> None:
     """Write daemon, which closes the standard streams: logs need files."""
     if not sense_setting.on:
-        translation.same.append(Note(sense_setting.was, "not needed: this is the default"))
+        translation.same.append(Note(sense_setting.was, IS_DEFAULT))
         return
     has_file = "log-file" in translation.service.senses
     says = "" if has_file else "the logs are lost: set errorlog, and a file in accesslog"
@@ -226,10 +222,7 @@ def _no_limit(translation: Translation) -> None:
 
 def _listening(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
     """Return where it listens, each address with the protocol that it speaks there."""
-    return tuple(
-        address if address.protocol == "uwsgi" else replace(address, protocol="http")
-        for address in spoken(addresses)
-    )
+    return as_http(spoken(addresses))
 
 
 def _check_certain(config: Config) -> None:

@@ -18,14 +18,10 @@ from lab.config.uwsgi.reader import UNKNOWABLE
 from lab.config.uwsgi.roles import NOT_WORKERS
 from lab.config.uwsgi.table import atoi
 from lab.config.vocabulary import values
-from lab.config.vocabulary.addresses import (
-    ABSTRACT,
-    below,
-    lost_address,
-    lost_by_uwsgi,
-)
+from lab.config.vocabulary.addresses import ABSTRACT, below, lost_address, lost_by_uwsgi
 from lab.config.vocabulary.senses import Gone, senses
 from lab.config.vocabulary.service import (
+    IS_DEFAULT,
     Address,
     SenseSetting,
     Service,
@@ -75,7 +71,6 @@ PLUGINS = frozenset({"plugin", "plugins", "need-plugin", "need-plugins"})
 
 SIGNALS = "not needed: the server sets the handlers of its signals"
 NO_PLUGIN = "not needed: the server does this without a plugin"
-IS_DEFAULT = "not needed: this is the default"
 NO_ROUTER = "left out: it has no effect without the router of `http`"
 SPOKEN = "the protocol of the addresses of `socket`"
 ZERO = "left out: 0 switches it off"
@@ -182,7 +177,7 @@ def _sorted_out(
 
 def _unclear(settings: Sequence[Setting], config: Config) -> frozenset[str]:
     """Return the keys of meanings that are not known, or depend on a number of CPUs."""
-    options = [_option_of(setting) for setting in config.settings if _asks_cpus(setting, config)]
+    options = [_name_in(setting) for setting in config.settings if _asks_cpus(setting, config)]
     names = [config.table.canonical(setting.option) for setting in settings]
     return keys_of(PROGRAM, [*names, *options])
 
@@ -231,7 +226,7 @@ def _plain(config: Config) -> list[Setting]:
 def _placeholders(config: Config) -> set[str]:
     """Return the names that stand for a text, and are no options."""
     sets = config.all("set", "set-placeholder", "set-ph")
-    return {setting.value.partition("=")[0].strip() for setting in sets}
+    return set(map(_name_in, sets))
 
 
 def _is_graceful(setting: Setting) -> bool:
@@ -395,15 +390,15 @@ def _unread(config: Config) -> Iterator[tuple[str, str]]:
         yield written(asks) if asks else f"[{section}]", says
 
 
-def _option_of(condition: Setting) -> str:
-    """Return the name that a condition is about."""
-    return condition.value.partition("=")[0].strip()
+def _name_in(setting: Setting) -> str:
+    """Return the name before = in the value of a condition or a placeholder."""
+    return setting.value.partition("=")[0].strip()
 
 
 def _asks_cpus(setting: Setting, config: Config) -> bool:
     """Return whether it is a condition on an option that is set by the number of CPUs."""
     return setting.option in OF_OPTIONS and any(
-        "%k" in option.raw for option in config.all(_option_of(setting))
+        "%k" in option.raw for option in config.all(_name_in(setting))
     )
 
 
@@ -413,9 +408,7 @@ def _open(config: Config) -> Iterator[str]:
     asks_variable = [
         setting for setting in conditions if setting.option in {"if-env", "if-not-env"}
     ]
-    names = dict.fromkeys(
-        one_line(setting.value.partition("=")[0].strip()) for setting in asks_variable
-    )
+    names = dict.fromkeys(one_line(_name_in(setting)) for setting in asks_variable)
     if unset := [name for name in names if name not in config.known.environ]:
         if len(unset) == 1:
             assumed, value = f"the variable {unset[0]} is not set", unset[0]

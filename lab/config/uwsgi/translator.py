@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from lab.config.uwsgi.reader import check_section
-from lab.config.uwsgi.service import APART, GRACEFUL, HOST, IS_DEFAULT, PROGRAM, ROOM, service_of
-from lab.config.vocabulary.addresses import (
-    host_and_port,
-)
+from lab.config.uwsgi.service import APART, GRACEFUL, HOST, PROGRAM, ROOM, service_of
+from lab.config.vocabulary.addresses import as_http, host_and_port
 from lab.config.vocabulary.quoting import ini_comment, ini_lines
 from lab.config.vocabulary.senses import Spelling
-from lab.config.vocabulary.service import (
-    Address,
-    SenseSetting,
-    Service,
-)
+from lab.config.vocabulary.service import IS_DEFAULT, Address, SenseSetting, Service
 from lab.config.vocabulary.translation import Files, Note, OptionLine, Translation, Translator
 from lab.config.vocabulary.values import Cpus, Expression, Variable
 
@@ -251,14 +243,6 @@ def _of_clients(service: Service) -> tuple[str, ...]:
     return (*texts, "!" * service.is_on("client-required") + (ca.value.text or ""))
 
 
-def _listens(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
-    """Return the addresses, each with the protocol that it speaks in an ini."""
-    return tuple(
-        address if address.protocol == "uwsgi" else replace(address, protocol="http")
-        for address in addresses
-    )
-
-
 TRANSLATOR = Translator(
-    PROGRAM, service_of, files, added, special, check_certain=check_section, listens=_listens
+    PROGRAM, service_of, files, added, special, check_certain=check_section, listens=as_http
 )

@@ -8,6 +8,7 @@ core/utils.c, plugins/http/https.c.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from lab.config.vocabulary.service import Address, split_address
 from lab.config.vocabulary.values import Expression
@@ -137,6 +138,20 @@ def below(path: Expression, folder: Expression | None) -> Expression:
     *others, last = folder.parts
     last = last.rstrip("/") if isinstance(last, str) else last
     return Expression((*others, last, f"/{first}", *path.parts[1:]))
+
+
+def bound(address: Address) -> Address:
+    """Return an address with 0.0.0.0 for the host that stands for every address of the machine."""
+    every = address.host.text in {"", "*"}
+    return replace(address, host=Expression.of("0.0.0.0")) if every else address
+
+
+def as_http(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
+    """Return addresses of which those that do not speak uwsgi speak HTTP."""
+    return tuple(
+        address if address.protocol == "uwsgi" else replace(address, protocol="http")
+        for address in addresses
+    )
 
 
 def host_and_port(address: Address) -> Expression:

@@ -15,6 +15,9 @@ from lab.model.wording import in_a_line
 LONGEST = 400
 """Characters of an option's text that are shown."""
 
+IS_DEFAULT = "not needed: this is the default"
+"""Why an option is not translated: the new server does the same without it."""
+
 
 @dataclass(frozen=True, slots=True)
 class SenseSetting:

@@ -11,7 +11,7 @@ from lab.config.vocabulary.addresses import GLOB, refused_as_uwsgi
 from lab.config.vocabulary.behaviour import Deployment, differences, of_service
 from lab.config.vocabulary.quoting import NUL, refused_by_ini
 from lab.config.vocabulary.senses import Spelling, by_option, name_of, senses
-from lab.config.vocabulary.service import Address, SenseSetting, Service, without
+from lab.config.vocabulary.service import IS_DEFAULT, Address, SenseSetting, Service, without
 from lab.config.vocabulary.values import Cpus, Expression
 
 COUNTED = "also obeys a container's CPU limit; {} does not"
@@ -382,7 +382,7 @@ def _carry_switch(made: Translation, sense_setting: SenseSetting, column: Spelli
             )
     elif sense_setting.on == on_there:
         if not sense_setting.implied:
-            made.same.append(Note(sense_setting.was, "not needed: this is the default"))
+            made.same.append(Note(sense_setting.was, IS_DEFAULT))
     elif sense_setting.on and column.names:
         made.write(sense_setting, column.names[0], says=column.says)
     elif not sense_setting.on and column.opposite:
