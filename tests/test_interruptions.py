@@ -52,12 +52,17 @@ main()
 """A `lab` that gets a Ctrl-C while it imports its modules."""
 
 
+def interrupted(script):
+    """Run a script that sends itself a Ctrl-C, which is not ignored; return how it ended."""
+    command = ["env", "--default-signal=INT", sys.executable, "-c", script]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
+    )
+
+
 def test_a_ctrl_c_before_anything_has_begun_is_quiet():
     """Half a second of imports shows no frames of Python, and ends as any interruption."""
-    done = subprocess.run(
-        ["env", "--default-signal=INT", sys.executable, "-c", EARLY],
-        cwd=ROOT, capture_output=True, text=True, timeout=30, check=False,
-    )  # fmt: skip
+    done = interrupted(EARLY)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
@@ -81,10 +86,7 @@ main()
 
 def test_a_ctrl_c_while_a_class_is_made_ends_the_lab_as_any_other():
     """Python up to 3.11 makes a RuntimeError of what is raised there."""
-    done = subprocess.run(
-        ["env", "--default-signal=INT", sys.executable, "-c", MAKING_A_CLASS],
-        cwd=ROOT, capture_output=True, text=True, timeout=30, check=False,
-    )  # fmt: skip
+    done = interrupted(MAKING_A_CLASS)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "lab: interrupted by SIGINT\n"
 

@@ -286,23 +286,21 @@ def test_a_connection_after_the_reply(how, seconds, claim, tmp_path):
 @pytest.mark.peers
 def test_an_idle_connection_of_gthread_is_closed(tmp_path):
     """That it is kept for a second at the least is seen above: it is gone before ten."""
-    command = f"--threads 2 {COMMANDS['gunicorn']}"
-    with (
-        server("gunicorn", tmp_path, command=command) as found,
-        socket.create_connection(("127.0.0.1", found.port), 10) as client,
-    ):
-        assert replied(client)
-        assert client.recv(1) == b""
+    check_idle_closed("gunicorn", "--threads 2", tmp_path)
     assert "kept for 2 s by gthread" in DOES["keep"]["gunicorn"]
 
 
 @pytest.mark.peers
 def test_granian_ends_an_idle_connection_by_the_time_for_headers(tmp_path):
     """It is gone before ten seconds, and by default after 30."""
-    command = f"--http1-header-read-timeout 2000 {COMMANDS['granian']}"
+    check_idle_closed("granian", "--http1-header-read-timeout 2000", tmp_path)
+
+
+def check_idle_closed(program, options, folder):
+    """Check that a server closes a connection that is idle after a reply, within ten seconds."""
     with (
-        server("granian", tmp_path, command=command) as found,
-        socket.create_connection(("127.0.0.1", found.port), 10) as client,
+        server(program, folder, command=f"{options} {COMMANDS[program]}") as served,
+        socket.create_connection(("127.0.0.1", served.port), 10) as client,
     ):
         assert replied(client)
         assert client.recv(1) == b""
