@@ -21,7 +21,7 @@ from studies.judges.counted import Counted, JudgesResult
 
 TITLE = "How often each check calls the new version slower"
 
-PANELS = {"alike": "alike: false alarms", "10 % more": "10 % more: found"}
+PANELS = {"alike": "identical versions: false alarms", "10 % more": "10 % more: detected"}
 """What is planted -> the words above its panel."""
 
 ROW, GAP, BELOW, LABELS = 0.42, 0.36, 0.5, 2.3

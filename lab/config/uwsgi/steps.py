@@ -11,7 +11,7 @@ from lab.config.vocabulary.steps_for_meaning import NO, YES, Pairs, StepsOfMeani
 
 GROUPS = {
     "front": "who speaks HTTP: the router of `http`, or the workers by `http-socket`",
-    "lock": "the lock of uWSGI's under which workers accept",
+    "lock": "one worker at a time accepts",
     "report": "memory in each line of the log",
 }
 """Groups of `candidates` -> what each group is."""
