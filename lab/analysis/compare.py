@@ -141,6 +141,7 @@ def compare(
         may_be=may_be,
         below=below(estimate) if may_be is None else None,
         both=both,
+        floor=noise,
     )
 
 
@@ -177,7 +178,7 @@ def _between(
     )
     verdict = verdict_of(low.low, high.high, noise, Better.HIGHER)
     between = Between(low.low, high.high, low.n, level)
-    return Comparison("throughput", *names, verdict, None, both=both, between=between)
+    return Comparison("throughput", *names, verdict, None, both=both, between=between, floor=noise)
 
 
 def _centre(

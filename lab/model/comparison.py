@@ -134,6 +134,20 @@ class Comparison:
     between: Between | None = None
     """The ratio of throughputs if server and load share cores; *ratio* is then None."""
 
+    floor: float | None = None
+    """Share below which a change is within the noise; None: unknown."""
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the largest ratio that may be true; None: unknown."""
+        if self.between is not None:
+            low, high = self.between.low, self.between.high
+            return 0.0 if low is None else low, math.inf if high is None else high
+        if self.ratio is None:
+            return None
+        measured = (self.ratio.low, self.ratio.high)
+        return measured if self.may_be is None else self.may_be.ends(self.ratio)
+
     @property
     def verdict_text(self) -> str:
         """The verdict as text."""

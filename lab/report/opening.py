@@ -7,6 +7,7 @@ profiles, and what to run next.
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ from lab.analysis.sweep import RunConclusion, SweepConclusion
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.model.document import NOTHING, Cell, Document, Table, printable, table, texts
 from lab.model.metric import METRICS
-from lab.model.numbers import bounded, figure
+from lab.model.numbers import bounded, figure, share
 from lab.model.wording import counted, ended
 from lab.report import headline, sweep, tables
 from lab.report.causes import profiles_of
@@ -222,12 +223,17 @@ def _ratio_text(comparison: Comparison) -> str:
 
 
 def _range_text(comparison: Comparison) -> str:
-    """Return the range of an inconclusive ratio."""
+    """Return the range of an inconclusive ratio; the noise, if that is why a change is none."""
     if comparison.may_be is MayBe.EITHER:
         return "both saturated the load generator"
     if comparison.ratio is None:
-        return str(comparison.between)
-    return _interval_text(comparison.ratio, comparison.may_be)
+        known = str(comparison.between)
+    else:
+        known = _interval_text(comparison.ratio, comparison.may_be)
+    low, high = comparison.ends or (0.0, math.inf)
+    if comparison.floor is None or low <= 1 <= high:
+        return known
+    return f"{known}, may be noise (< {share(comparison.floor)})"
 
 
 def _interval_text(ratio: Estimate, may_be: MayBe | None) -> str:

@@ -266,7 +266,8 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "n": "ratio.n",
         "level": "ratio.level",
         "half_width": _half_width,
-        "metric": None,
+        # `floors` has those of the whole run.
+        **dict.fromkeys(("metric", "floor")),
     },
     Diagnosis: {
         "cause": "cause.name",

@@ -164,6 +164,33 @@ def test_causes(name):
     assert shown(planned(*options), readings, **window) == expected
 
 
+CLOSED = (
+    "the server closed the connection after each reply, though the clients would keep it (1.00 "
+    "connections per reply), and the kernel used 40% of the server's CPU"
+)
+SHARED = {"server.cpu_user": 1.0, "server.cpu_system": 0.3, "server.idle": 0.01}
+KERNEL = {"server.cpu_user": 1.2, "server.cpu_system": 0.8}
+
+
+@pytest.mark.parametrize(
+    ("load", "readings", "evidence"),
+    [
+        (None, KERNEL, CLOSED),
+        (COUNTED, KERNEL, "1.00 connections per reply, and the kernel used 40% of"),
+        (None, SHARED, "0.62 of 1 core, while other programs used 0.37; "),
+        (None, SHARED | {"backend.cpu": 0.2}, "while other programs, such as the backend, used "),
+        (None, SHARED | {"cores.shared": 1.0}, "such as the load generator, used 0.37; "),
+        (None, BUSY, "0.98 of 1 core; "),
+    ],
+)
+def test_evidence_says_who_closed_connections_and_who_used_the_cores(load, readings, evidence):
+    """Not of a load that opens a connection per request, and where the server had its cores."""
+    connections = {"connections": 4000} if readings is KERNEL else {}
+    trial = make.trial(make.window(**connections), readings=make.READINGS | readings)
+    cause, *_ = causes(observed(make.under(trial, plan=planned(load=load))))
+    assert evidence in cause.evidence
+
+
 def test_a_log_into_a_pipe_limits_a_server_that_waits_for_it():
     """And costs a busy one some CPU, which never comes first; so does a log in a file."""
     plan = make.plan()

@@ -1,5 +1,6 @@
 """What a terminal shows of a run unless all is asked for."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,6 +85,21 @@ def test_of_a_bound_without_an_answer_the_end_that_is_known_is_told():
     assert open_.may_be is MayBe.SMALLER
     text = stored("tuned-granian", width=200)
     assert f"inconclusive: at most {figure(open_.ratio.high)}x " in text
+
+
+@pytest.mark.parametrize(
+    ("name", "ends"),
+    [
+        ("tornado-hello", "1.12 to 1.35x, may be noise (< 12%)"),
+        # Judged after some of its blocks, by the noise of those.
+        ("keep-alive", "0.634 to 0.959x, may be noise (< 9.0%)"),
+        ("ladder-two-cores", "between 0.499x and 1.37x"),
+    ],
+)
+def test_an_inconclusive_range_on_one_side_of_1_names_the_noise(name, ends):
+    """A range that holds 1 needs no reason."""
+    lines = stored(name, width=200)
+    assert re.search(rf"inconclusive: {re.escape(ends)}(  |$)", lines, re.MULTILINE)
 
 
 def test_a_profile_that_ran_alone_is_told_so(walkthrough):

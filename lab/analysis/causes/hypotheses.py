@@ -225,10 +225,11 @@ def reconnecting(s: Signs) -> Evidence:
         return None
     if s.settings.routed:  # the router connects to a worker for each request, come what may
         return None
-    seen = (
-        f"{s.connects:.2f} connections per reply, and the kernel used {s.system:.0%} of the "
-        "server's CPU"
-    )
+    seen = f"{s.connects:.2f} connections per reply"
+    if s.load.keepalive:
+        closed = "the server closed the connection after each reply, though the clients would keep"
+        seen = f"{closed} it ({seen})"
+    seen += f", and the kernel used {s.system:.0%} of the server's CPU"
     return seen, phrases.server(s), phrases.generator(s), phrases.drops(s)
 
 
@@ -314,10 +315,10 @@ def server_cpu(s: Signs) -> Evidence:
     """The server computes with all that it has, and nothing odd is seen: the legal limit."""
     if not s.at_limit or s.used is None or s.cpu is None or s.cores is None:
         return None
-    limit = counted(s.cores, "core")
+    seen = f"the server used {s.used:.2f} of {counted(s.cores, 'core')}"
     if s.capacity is not None and s.capacity < 0.95 * s.cores:
-        limit += f", of which others left it {max(s.capacity, s.used):.2f}"
-    seen = f"the server used {s.used:.2f} of {limit}; {s.cpu * 1e6:,.0f} µs a reply"
+        seen += f", while {phrases.others(s)} used {s.cores - max(s.capacity, s.used):.2f}"
+    seen += f"; {s.cpu * 1e6:,.0f} µs a reply"
     return seen, phrases.generator(s), phrases.drops(s), phrases.switches(s)
 
 

@@ -10,6 +10,13 @@ def server(s: Signs) -> str:
     return "" if s.share is None else f"the server used {s.share:.0%} of its available CPU"
 
 
+def others(s: Signs) -> str:
+    """Return who else ran on the server's cores, as far as it is known."""
+    known = {"the backend": s.backend, "the load generator": s.shares_cores}
+    names = " and ".join(name for name, ran in known.items() if ran)
+    return f"other programs, such as {names}," if names else "other programs"
+
+
 def generator(s: Signs) -> str:
     """Say how busy the client was."""
     return f"the generator was busy for {s.generator:.0%} of the time"

@@ -63,6 +63,8 @@ class Signs:
     them, too."""
     backend: float | None
     """Cores that its backends used; None without one."""
+    shares_cores: bool
+    """Whether the load generator could run on its cores, too."""
     p50: float
     """Seconds."""
     late: int
@@ -153,6 +155,7 @@ def signs(trial: Trial, gates: Mapping[Gate, str]) -> Signs | None:
         cores=usable_cores(readings),
         capacity=_without(left_over(trial), backend or 0.0),
         backend=backend,
+        shares_cores=trial.shares_cores,
         p50=p50,
         late=sum(late.values()),
         lost=(_beyond(p50, late) + max(0.0, total - answered)) / total,
