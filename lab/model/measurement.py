@@ -210,7 +210,7 @@ class Run:
     """Profile that cannot run here -> why."""
 
     generator: str = "engine"
-    """Name of the generator, the door it came through, and its processes if there are several:
+    """Name of the generator, or of the command that has it, and its processes if there are several:
     "engine", "engine x2", "locust"."""
 
     counters: tuple[CounterRun, ...] = ()

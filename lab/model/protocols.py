@@ -108,7 +108,7 @@ class Generator(Protocol):
 
     @property
     def name(self) -> str:
-        """The generator, the door it came through, and its processes: "engine x2", "locust"."""
+        """The generator, or the command that has it, and its processes: "engine x2", "locust"."""
 
     def hosts(self, address: str) -> Mapping[str, Mapping[str, Any]]:
         """

@@ -1,8 +1,8 @@
 """
-One experiment, whichever door it came through: `lab run` or `locust -f loadtests/`.
+One experiment, whichever command starts it: `lab run` or `locust -f loadtests/`.
 
-A door gives its wishes as `Measurement`, a generator, and something that shows progress; what comes
-back is the run's folder and its summary.
+A command gives a `Measurement`, a generator, and something that shows progress; what comes back is
+the run's folder and its summary.
 """
 
 from __future__ import annotations

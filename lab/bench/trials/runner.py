@@ -7,7 +7,7 @@ A trial:
     -> probes.stop -> server.stop, nothing left behind -> recorded
 
 A trial that fails is data: it is recorded with its reason and the block goes on. Nothing here
-prints, and nothing here knows which door the run came through.
+prints, and nothing here knows which command started the run.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class Job:
     """What a person asked for, and what the help says of it; None where nothing was said."""
 
     profiles: tuple[str, ...] = ()
-    """Names or paths; each door has its own way to take them. Empty for the whole ladder."""
+    """Names or paths; each command has its own way to take them. Empty for the whole ladder."""
     workload: str | None = option(
         "--workload",
         "Application and request that come with the lab: a name that `lab list` prints.",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lab.config.uwsgi.table import atoi
 from lab.lint.address import is_unix
 from lab.lint.rules.alike import missing, present, with_line
-from lab.lint.rules.doors import routed
+from lab.lint.rules.listening import routed
 from lab.lint.rules.rule import Case, Fix, Flaw, Severity, rule
 
 

@@ -34,7 +34,7 @@ present(
     near_miss="http-socket = 127.0.0.1:8080\nmaster = true\nharakiri = 60",
     when=lambda config: (
         not config.on("post-buffering")
-        # A proxy before any other door sends the body when it has all of it.
+        # A proxy before any other socket sends the body when it has all of it.
         and any(is_open(socket.value) for socket in config.sockets("http", "http11", "router"))
     ),
     fix=with_line("post-buffering = 8192"),

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from lab.lint.address import is_open, is_unix
 from lab.lint.rules.alike import missing, present, renamed, written
-from lab.lint.rules.doors import published
 from lab.lint.rules.lifecycle import serves_python
+from lab.lint.rules.listening import published
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 
 SCHEME = r"route-if-not = regexp:${HTTP_X_FORWARDED_PROTO};^(https?)?\z setscheme:http"
@@ -162,10 +162,10 @@ def claimed_address(config: Case) -> Iterator[Flaw]:
         ("enable-proxy-protocol", ("router", "http", "http11")),
         ("http-enable-proxy-protocol", ("router",)),
     ):
-        doors = [socket for socket in config.sockets(*kinds) if is_open(socket.value)]
-        for setting in written(config, option) if doors else ():
+        exposed = [socket for socket in config.sockets(*kinds) if is_open(socket.value)]
+        for setting in written(config, option) if exposed else ():
             text = (
-                f"any host can reach {doors[0].written} and claim to come from any address, and "
+                f"any host can reach {exposed[0].written} and claim to come from any address, and "
                 "the application, its limits and its logs believe it; listen where only the load "
                 "balancer can reach the port"
             )
@@ -211,9 +211,11 @@ def scheme(config: Case) -> Iterator[Flaw]:
     routes = config.starting("route", "final-route")
     if not serves_python(config) or any("setscheme:" in route.value for route in routes):
         return
-    doors = config.sockets("http", "http11", "router", "uwsgi")
-    exposed = [door for door in doors if is_open(door.value) and not published(config, door)]
-    for setting in (exposed or doors)[:1]:
+    sockets = config.sockets("http", "http11", "router", "uwsgi")
+    exposed = [
+        socket for socket in sockets if is_open(socket.value) and not published(config, socket)
+    ]
+    for setting in (exposed or sockets)[:1]:
         text = (
             "any host can crash a worker by one request whose X-Forwarded-Proto has a byte that is "
             f"not UTF-8; write {SCHEME}"

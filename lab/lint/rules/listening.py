@@ -1,4 +1,4 @@
-"""Where clients come in: sockets of the workers, the router before them, and what queues there."""
+"""Where clients connect: sockets of the workers, the router before them, and their queues."""
 
 from __future__ import annotations
 
