@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from lab.cli.tune import missing as lacks
 from lab.cli.tune.missing import REMARKS, SAFETY, missing, source
 from lab.config import servers
 from lab.config.configuration import Known
 from lab.errors import ProfileError
+from lab.lint import rules
 from lab.lint.examples import example
 from lab.lint.flaw import Severity
 from lab.lint.judge import judged
@@ -109,6 +111,20 @@ def test_a_line_may_bring_the_next():
         "master = true",
         "hook-master-start = unix_signal:15 gracefully_kill_them_all",
     ]
+
+
+def test_all_rules_run_once_for_each_text(monkeypatch):
+    """For the file as it is and after each line, not once more for what comments suppress."""
+    texts = []
+
+    def flaws(config):
+        texts.append(config.texts[config.file])
+        return rules.flaws(config)
+
+    monkeypatch.setattr(lacks, "flaws", flaws)
+    found = of("[uwsgi]\n; lab: ignore[UW312]\nhttp-socket = 127.0.0.1:80\nmodule = a\n")
+    assert found.ignored == ["UW312"]
+    assert len(texts) == len(set(texts)) == 1 + len(found.lacks)
 
 
 def test_lines_to_add_and_lines_to_change_are_apart():

@@ -7,7 +7,7 @@ something is meant so holds here as well. None is for speed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from textwrap import wrap
@@ -129,8 +129,14 @@ def missing(config: Config, tries: Sequence[str] = (), script: str = "") -> Miss
     by_hand: list[tuple[Flaw, str]] = []
     now, asked = config, set[tuple[str, tuple[Step, ...]]]()
     size = sum(map(len, config.texts.values()))
+    every = list(flaws(Case.of(config)))
+    current = linted(config, every).flaws
     for _ in range(min(MOST, 1 + READ_AGAIN // max(1, size))):
-        wanted = (flaw for flaw in _wanted(now) if (flaw.code, flaw.steps) not in asked)
+        wanted = (
+            flaw
+            for flaw in current
+            if flaw.steps and _counts(flaw) and (flaw.code, flaw.steps) not in asked
+        )
         flaw = min(wanted, key=lambda each: each.code, default=None)
         if flaw is None:
             break
@@ -141,26 +147,18 @@ def missing(config: Config, tries: Sequence[str] = (), script: str = "") -> Miss
             by_hand.append((flaw, str(error)))
         else:
             lacks.append(lack)
-    left = [flaw for flaw in _found(now) if not flaw.steps or not _counts(flaw)]
+            current = linted(now, list(flaws(Case.of(now)))).flaws
+    left = [flaw for flaw in current if not flaw.steps or not _counts(flaw)]
     worst = [flaw for flaw in left if flaw.severity in {Severity.ERROR, Severity.DANGEROUS}]
-    return MissingSettings(config, now, lacks, by_hand, worst, tries, _ignored(config), script)
+    ignored = _ignored(config, every)
+    return MissingSettings(config, now, lacks, by_hand, worst, tries, ignored, script)
 
 
-def _ignored(config: Config) -> Sequence[str]:
+def _ignored(config: Config, every: Sequence[Flaw]) -> Sequence[str]:
     """Return the codes of the findings about safety that the comments in a file suppress."""
-    every = list(flaws(Case.of(config)))
     shown = {(flaw.code, flaw.spot) for flaw in judged(config, every=every)}
     safety = (flaw for flaw in every if flaw.steps and _counts(flaw) and flaw.counts)
     return sorted({flaw.code for flaw in safety if (flaw.code, flaw.spot) not in shown})
-
-
-def _found(config: Config) -> Sequence[Flaw]:
-    """Return what the linter finds and no comment, nor the project, says is meant so."""
-    return linted(config, list(flaws(Case.of(config)))).flaws
-
-
-def _wanted(config: Config) -> Iterator[Flaw]:
-    return (flaw for flaw in _found(config) if flaw.steps and _counts(flaw))
 
 
 def _counts(flaw: Flaw) -> bool:
