@@ -47,6 +47,14 @@ Option that takes an address -> protocol, or "router".
 """
 
 
+def somaxconn() -> int | None:
+    """Return the longest accept queue that this kernel allows; None: unknown."""
+    try:
+        return int(Path("/proc/sys/net/core/somaxconn").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What is known about the environment of a configuration. None: unknown."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from lab.config import servers
+from lab.config.configuration import somaxconn
 from lab.config.steps import Drop, Put, Rename, Step
 from lab.config.uwsgi import asks_to_close, steps
 from lab.config.vocabulary.steps_for_meaning import NO
@@ -26,8 +26,6 @@ MOST_WORKERS = 256
 MOST_KEEPING = 16
 """Worker processes for kept connections, each of which holds one. More would measure their number:
 with 32, for 64 clients, throughput of a Flask application fell to less than half."""
-
-SOMAXCONN = Path("/proc/sys/net/core/somaxconn")
 
 DEFAULT_LISTEN = 100
 """uWSGI's own."""
@@ -61,18 +59,12 @@ class Move:
 
 def longer_queue(arm: Arm) -> Move | None:
     """Make the accept queue twice as long as the clients are many, as far as the kernel allows."""
-    length = min(2 * arm.load.connections, _somaxconn())
+    # Without such a file, as in some sandboxes, uWSGI checks nothing.
+    length = min(2 * arm.load.connections, somaxconn() or 4096)
     before = dict(arm.profile.options).get("listen", str(DEFAULT_LISTEN))
     if before.isdecimal() and int(before) >= length:
         return None
     return Move("listen", f"listen = {length}", _steps(arm, {"backlog": length}))
-
-
-def _somaxconn() -> int:
-    try:
-        return int(SOMAXCONN.read_text(encoding="ascii"))
-    except (OSError, ValueError):  # no such file in some sandboxes: uWSGI then checks nothing
-        return 4096
 
 
 def without_router(arm: Arm) -> Move | None:

@@ -9,11 +9,8 @@ from pathlib import Path
 
 from lab.bench.machine.programs import find_command, options, output_of, plugins
 from lab.bench.machine.runtime import version_of_uwsgi
-from lab.config.configuration import Known
+from lab.config.configuration import Known, somaxconn
 from lab.errors import ProfileError
-
-SOMAXCONN = Path("/proc/sys/net/core/somaxconn")
-"""Where Linux says how long a queue of connections may be."""
 
 MIGRATES = Path("/proc/sys/net/ipv4/tcp_migrate_req")
 """Where it says whether connections wait on when their socket is closed; since Linux 5.14."""
@@ -21,12 +18,11 @@ MIGRATES = Path("/proc/sys/net/ipv4/tcp_migrate_req")
 
 def of_machine(known: Known) -> Known:
     """Return the same with what is known of this machine, which serves. No process is started."""
-    limit = SOMAXCONN.read_text() if SOMAXCONN.exists() else ""
     return replace(
         known,
         here=True,
         root=os.geteuid() == 0,
-        somaxconn=int(limit) if limit else None,
+        somaxconn=somaxconn(),
         migrates=MIGRATES.read_text().strip() == "1" if MIGRATES.exists() else None,
     )
 
