@@ -10,8 +10,14 @@ from lab.config.configuration import Config
 from lab.config.edits import Edit
 from lab.config.spot import Setting, Spot
 from lab.config.steps import Drop, Put, Rename, Step
+from lab.config.templates import filled
 from lab.lint.flaw import WHY, Fix, Flaw, Severity
 from lab.lint.suppress import Suppression
+from lab.lint.syntax import is_command
+
+
+class UnknownNumberError(Exception):
+    """A rule needs a number that a variable or a template sets; the rule is then silent."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,43 @@ class Case(Config):
         if isinstance(config, Case):
             return config
         return cls(**{field.name: getattr(config, field.name) for field in fields(config)})
+
+    def number(self, name: str, default: int = 0) -> int:
+        """
+        Return the option's last value as uWSGI reads a number there.
+
+        Raises:
+            UnknownNumberError: A variable or a template sets it.
+        """
+        if not self.knows(name):
+            raise UnknownNumberError
+        return super().number(name, default)
+
+    def knows(self, name: str) -> bool:
+        """Return whether the number that an option has is known, as it is without the option."""
+        setting = self.last(name)
+        return setting is None or not self._is_unknown(setting)
+
+    @property
+    def one_process(self) -> bool:
+        """Whether there is certainly one worker process."""
+        return self.knows("processes") and self.processes == 1
+
+    @property
+    def unknown_numbers(self) -> list[Setting]:
+        """Settings of uWSGI whose number a variable or a template sets."""
+        return [
+            setting
+            for setting in self.settings
+            if self.table.is_number(setting.option) and self._is_unknown(setting)
+        ]
+
+    def _is_unknown(self, setting: Setting) -> bool:
+        """Return whether a shell, uWSGI or a template replaces a part of a value."""
+        value = setting.value
+        if re.search(r"[$@]\(", value) or filled(value):
+            return True
+        return "$" in value and is_command(self, setting.spot)
 
     def flaw(
         self,

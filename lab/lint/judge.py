@@ -50,7 +50,8 @@ def judged(
     """
     chosen, case = chosen or Chosen(), Case.of(config)
     wanted = (flaw for flaw in (flaws(case) if every is None else every) if flaw.code in chosen)
-    unknown = _unknown_numbers(case)
+    # In an ini the name of the variable may be wrong; in a command a shell replaces it.
+    unknown = {setting.spot for setting in case.unknown_numbers if is_command(case, setting.spot)}
     found = [
         _mendable(flaw, case)
         for flaw in wanted
@@ -69,17 +70,6 @@ def _templated(spot: Spot, config: Config) -> bool:
     """Return whether a place is in a line of an ini that a template fills; a shell is none."""
     inside = spot.line and spot.file in config.texts and config.server == "uWSGI"
     return bool(inside and not is_command(config, spot) and filled(config.line(spot)))
-
-
-def _unknown_numbers(config: Case) -> set[Spot]:
-    """Return the places in a command of uWSGI where a shell puts a number that is unknown."""
-    return {
-        setting.spot
-        for setting in config.settings
-        if "$" in setting.value
-        and config.table.is_number(setting.option)
-        and is_command(config, setting.spot)
-    }
 
 
 def _mendable(flaw: Flaw, config: Config) -> Flaw:
@@ -110,6 +100,9 @@ def _unused(
         if suppression.code in codes and (suppression.spot.file, suppression.line) not in skipped
     )
     left = _uncovered(looked_for, found, config.file)
+    unused = tuple(suppression.code for suppression in left)
+    silent = [code for code in RULES if code.startswith(unused) and RULES[code].is_silent(config)]
+    left = [item for item in left if not any(code.startswith(item.code) for code in silent)]
     if left and not config.known.container:  # all rules once more, so not without need
         container = replace(config.known, container=True)
         left = _uncovered(left, flaws(replace(config, known=container)), config.file)

@@ -661,6 +661,24 @@ def test_a_number_that_only_a_shell_knows_has_no_finding(lint, value):
     assert "UW314" in out
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Procfile:web", "web: uwsgi --socket app.sock --module a --processes $W --threads $W\n"),
+        ("u.ini", "[uwsgi]\nsocket = app.sock\nmodule = a\nprocesses = $(W)\nthreads = $(W)\n"),
+    ],
+)
+def test_a_number_that_is_unknown_is_said_once_a_file(lint, name, text):
+    """As the rules that need it are silent, such as UW301, which finds that there is no master."""
+    write(name.partition(":")[0], text)
+    options = ("--ignore", "UW012,UW314,UW317,UW321,UW4,UW5")
+    assert lint(name, *options)[1] == (
+        "No findings. Some settings could not be checked: lab does not know the value of "
+        "processes, threads; their rules are silent.\n"
+    )
+    assert lint(name, *options, "--all")[1].count("UW901") == 1
+
+
 def test_a_finding_in_the_file_of_a_command_has_the_syntax_of_the_file(lint):
     """Only the words of the command are options with dashes."""
     write("gunicorn.conf.py", "max_requests = 1000\n")

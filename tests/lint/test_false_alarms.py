@@ -25,6 +25,13 @@ RIGHT = {
     "workers at a yes, which is none": (
         "UW508", f"[uwsgi]\n{APP}master = true\nprocesses = 8\ncheaper = true\n"
     ),
+    "as many workers as a variable says": (
+        "UW309", "[uwsgi]\nhttp11-socket = 127.0.0.1:8080\nprocesses = $(W)\n"
+    ),
+    "as many workers as a template says": (
+        "UW102", f"[uwsgi]\n{APP}processes = {{{{ workers }}}}\ncheaper = 2\n"
+    ),
+    "a queue as long as a variable says": ("UW313", f"[uwsgi]\n{APP}listen = $(QUEUE)\n"),
     "a template in a comment": ("UW901", f"[uwsgi]\n# of {{{{ project }}}}\n{APP}"),
 }  # fmt: skip
 

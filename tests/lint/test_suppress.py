@@ -25,6 +25,7 @@ ORPHANS = "no-orphans = true"
         (f"{ORPHANS}\n; lab: ignore-file[UW205] of another's", []),
         ("threads = 2\n; lab: ignore-file[UW3]", ["UW900"]),
         (f"; lab: ignore[]\n{ORPHANS}", ["UW205"]),
+        ("; lab: ignore-file[UW301] a supervisor\nprocesses = $(W)", []),
     ],
 )
 def test_a_comment_above_a_line_or_of_a_file(text, found):

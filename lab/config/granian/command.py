@@ -12,6 +12,7 @@ from typing import Any
 from lab.config.configuration import Config, Known
 from lab.config.interface import of_granian
 from lab.config.spot import Setting
+from lab.config.uwsgi.table import atoi
 from lab.config.words import OFF, Argument, arguments, command_of
 from lab.errors import ProfileError
 
@@ -87,9 +88,15 @@ def interface_of(config: Config) -> str:
 
 def default_threads(config: Config) -> int:
     """Return how many threads of a worker run the application without --blocking-threads."""
-    workers = max(1, config.number("workers", 1))
-    share = config.number("backpressure") or max(128, config.number("backlog", 1024)) // workers
+    share = config.number("backpressure")
+    share = share or max(128, config.number("backlog", 1024)) // workers_of(config)
     return max(1, share // 2)
+
+
+def workers_of(config: Config) -> int:
+    """Return the number of workers; 1 if it is unknown."""
+    setting = config.last("workers")
+    return max(1, atoi(setting.value)) if setting else 1
 
 
 def target(config: Config) -> Setting | None:

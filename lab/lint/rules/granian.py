@@ -12,6 +12,7 @@ from lab.config.granian.command import (
     interface_of,
     options,
     variables,
+    workers_of,
 )
 from lab.config.interface import WSGI
 from lab.config.steps import Drop, Put
@@ -50,7 +51,7 @@ def many_threads(config: Case) -> Iterator[Flaw]:
     """Each may hold a database connection."""
     if not is_wsgi(config) or config.last("blocking-threads"):
         return
-    threads, workers = default_threads(config), max(1, config.number("workers", 1))
+    threads, workers = default_threads(config), workers_of(config)
     share = threads_in_words(config)
     allowed, backlog = config.known.db_connections, config.last("backlog")
     if allowed is None or threads * workers > allowed:
@@ -229,7 +230,7 @@ def not_respawned(config: Case) -> Iterator[Flaw]:
     setting = config.last("workers")
     if setting is None or config.on("respawn-failed-workers"):
         return
-    if config.number("workers") > 1 or "$" in setting.value:  # a shell puts something else there
+    if not config.knows("workers") or config.number("workers") > 1:
         option = "--respawn-failed-workers"
         there = config.last(option[2:], f"no-{option[2:]}")
         yield config.flaw(setting, fix=None if there else _with(config, option))

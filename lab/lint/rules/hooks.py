@@ -43,7 +43,7 @@ def migrates(config: Case) -> Iterator[Flaw]:
         if not MIGRATES.search(setting.value) or LOCKED.search(setting.value):
             continue
         each = setting.option in EACH or (lazy and setting.option in LOADING)
-        many = each and config.processes > 1
+        many = each and config.knows("processes") and config.processes > 1
         text = "each instance runs it at every start, so two may change the tables at once"
         if many:
             text = f"each of {config.processes} workers runs it, all at the same time"

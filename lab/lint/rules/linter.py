@@ -7,6 +7,7 @@ from dataclasses import replace
 from textwrap import shorten
 
 from lab.config.edits import Edit
+from lab.config.templates import filled
 from lab.config.uwsgi.logic import UNTRUSTED
 from lab.lint.flaw import Fix
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
@@ -43,8 +44,8 @@ def unused_suppression(config: Case) -> Iterator[Flaw]:
     "UW901",
     Severity.REMARK,
     "a configuration that lab cannot read completely",
-    why="lab does not run the commands or fetch the addresses that uWSGI reads from, so rules that "
-    "need the result are silent",
+    why="lab does not run the commands or fetch the addresses that uWSGI reads from, and does not "
+    "know the variables of a shell, so rules that need the result are silent",
     source="core/utils.c (uwsgi_open_and_read)",
     bad="ini = exec://./configure",
     good="module = app:app",
@@ -52,19 +53,26 @@ def unused_suppression(config: Case) -> Iterator[Flaw]:
 )
 def guesses(config: Case) -> Iterator[Flaw]:
     """Something of it cannot be read as uWSGI would."""
-    if config.guesses and config.circle is None:
-        if config.unread_includes:
-            name = shorten(config.unread_includes[0], 90, placeholder=" ...")
-            trusted = " without --trusted" * config.guesses.startswith("without --trusted")
-            text = (
-                f"this file includes {name}, which could not be read{trusted}; findings about "
-                "missing options may be wrong"
-            )
-            yield replace(config.flaw(config.top, text), always=True)
-            return
-        why = shorten(config.guesses.removesuffix(UNTRUSTED), 90, placeholder=" ...")
+    guesses = "" if config.circle else config.guesses
+    # What a template fills in is a guess already.
+    numbers = (setting for setting in config.unknown_numbers if not filled(setting.value))
+    options = [*dict.fromkeys(setting.option for setting in numbers)]
+    if guesses and config.unread_includes:
+        name = shorten(config.unread_includes[0], 90, placeholder=" ...")
+        trusted = " without --trusted" * guesses.startswith("without --trusted")
+        text = (
+            f"this file includes {name}, which could not be read{trusted}; findings about "
+            "missing options may be wrong"
+        )
+        yield replace(config.flaw(config.top, text), always=True)
+        guesses = ""
+    reasons = [shorten(guesses.removesuffix(UNTRUSTED), 90, placeholder=" ...")] * bool(guesses)
+    if options:
+        names = shorten(", ".join(options), 90, placeholder=" ...")
+        reasons.append(f"lab does not know the value of {names}")
+    if reasons:
         advice = "their rules are silent"
-        if config.guesses.endswith(UNTRUSTED):
+        if guesses.endswith(UNTRUSTED):
             advice = "give --trusted to read the environment"
-        text = f"some settings could not be checked: {why}; {advice}"
+        text = f"some settings could not be checked: {' and '.join(reasons)}; {advice}"
         yield config.flaw(config.top, text)

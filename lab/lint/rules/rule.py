@@ -7,7 +7,9 @@ in users' files name it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,7 +17,7 @@ from lab.config import servers
 from lab.config.configuration import Config
 from lab.config.edits import Edit
 from lab.config.spot import Setting, Spot
-from lab.lint.case import Case
+from lab.lint.case import Case, UnknownNumberError
 from lab.lint.flaw import WHY, Fix, Flaw, Severity
 from lab.lint.syntax import spelled
 
@@ -64,19 +66,30 @@ class Rule(NamedTuple):
 
     def flaws(self, config: Config) -> Iterator[Flaw]:
         """Yield the flaws of a configuration; none if it is for another server."""
-        if self.server not in ("", config.server):
-            return
-        for number, flaw in enumerate(self.check(Case.of(config)), start=1):
-            remark = flaw.severity is Severity.REMARK
-            whole = replace(flaw, message=flaw.message.replace(WHY, self.why))
-            yield replace(
-                flaw,
-                code=self.code,
-                severity=Severity.REMARK if remark else self.severity,
-                message=spelled(config, whole) + TRUNCATED * (number == MAX_FLAWS),
-            )
-            if number == MAX_FLAWS:
-                return
+        with suppress(UnknownNumberError):  # UW901 reports it
+            for number, flaw in enumerate(self._checked(config), start=1):
+                remark = flaw.severity is Severity.REMARK
+                whole = replace(flaw, message=flaw.message.replace(WHY, self.why))
+                yield replace(
+                    flaw,
+                    code=self.code,
+                    severity=Severity.REMARK if remark else self.severity,
+                    message=spelled(config, whole) + TRUNCATED * (number == MAX_FLAWS),
+                )
+                if number == MAX_FLAWS:
+                    return
+
+    def is_silent(self, config: Config) -> bool:
+        """Return whether the rule needs a number that is unknown."""
+        try:
+            deque(self._checked(config), maxlen=0)
+        except UnknownNumberError:
+            return True
+        return False
+
+    def _checked(self, config: Config) -> Iterator[Flaw]:
+        if self.server in ("", config.server):
+            yield from self.check(Case.of(config))
 
 
 RULES: dict[str, Rule] = {}

@@ -33,7 +33,7 @@ def thunder_lock_alone(config: Case) -> Iterator[Flaw]:
     """There is one process, or its kind of socket takes no lock."""
     for setting in written(config, "thunder-lock"):
         fix = config.drop(setting)
-        if config.processes == 1:
+        if config.one_process:
             text = (
                 "the lock is between processes, and there is only one; leave it out, or add "
                 "processes"

@@ -57,7 +57,7 @@ def no_delta(config: Case) -> Iterator[Flaw]:
     """Nobody answers until the master has started others. Counts may be far apart: a remark."""
     for name, share in (("max-worker-lifetime", 60), ("max-requests", 10)):
         for setting in written(config, name):
-            if config.number(f"{name}-delta") > 0 or not config.master or config.processes == 1:
+            if config.number(f"{name}-delta") > 0 or not config.master or config.one_process:
                 continue
             line = f"{name}-delta = {max(1, config.number(name) // share)}"
             equal = name == "max-requests"
