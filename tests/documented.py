@@ -100,14 +100,14 @@ ELSEWHERE = {
         ".venv/bin/lab tune uwsgi.ini --dry-run",
     ),
     "tests/tune/test_tune.py::test_a_tune_writes_what_it_proved": (
-        ".venv/bin/lab tune uwsgi.ini --python ~/mysite/venv --path /items/3",
+        ".venv/bin/lab tune uwsgi.ini --python ~/shop/venv --path /items/3",
     ),
     "tests/tune/test_tune.py::test_both_files_are_compared_elsewhere": (
-        (".venv/bin/lab run uwsgi.ini uwsgi.tuned.ini --python ~/mysite/venv --path /items/3"),
+        (".venv/bin/lab run uwsgi.ini uwsgi.tuned.ini --python ~/shop/venv --path /items/3"),
     ),
     "tests/tune/test_command.py::test_a_command_is_printed_whole": (
         (
-            ".venv/bin/lab tune 'granian --interface wsgi --workers 4 mysite.wsgi:application' "
+            ".venv/bin/lab tune 'granian --interface wsgi --workers 4 shop.wsgi:application' "
             "--dry-run"
         ),
     ),
@@ -124,20 +124,23 @@ ELSEWHERE = {
         ".venv/bin/lab migrate gunicorn.conf.py --to granian",
     ),
     "tests/migrate/test_migrate.py::test_a_command_is_read_as_a_file_is": (
-        ".venv/bin/lab migrate 'gunicorn -w 4 --threads 2 -b :8000 mysite.wsgi:app' --to uwsgi",
+        (
+            ".venv/bin/lab migrate 'gunicorn -w 4 --threads 2 -b :8000 shop.wsgi:application' "
+            "--to uwsgi"
+        ),
     ),
     "tests/migrate/test_switch.py::test_no_request_is_lost_on_the_way_there_and_back": (
-        "ln -sfn old.conf /etc/nginx/mysite/now.conf && nginx -t && nginx -s reload",
-        "ln -sfn both.conf /etc/nginx/mysite/now.conf && nginx -t && nginx -s reload",
-        "ln -sfn new.conf /etc/nginx/mysite/now.conf && nginx -t && nginx -s reload",
-        "ln -sfn old.conf /etc/nginx/mysite/now.conf && nginx -s reload",
+        "ln -sfn old.conf /etc/nginx/shop/now.conf && nginx -t && nginx -s reload",
+        "ln -sfn both.conf /etc/nginx/shop/now.conf && nginx -t && nginx -s reload",
+        "ln -sfn new.conf /etc/nginx/shop/now.conf && nginx -t && nginx -s reload",
+        "ln -sfn old.conf /etc/nginx/shop/now.conf && nginx -s reload",
     ),
     "tests/lint/test_acting_files.py::test_no_command_of_a_file_is_run": (
         ".venv/bin/lab lint ~/shop/uwsgi.ini",
     ),
     "tests/test_cli_requests.py::test_a_body_is_posted_as_it_is_typed": (
         (
-            ".venv/bin/lab run --app mysite.wsgi:application --path /cart --data '{\"item\": 3}' "
+            ".venv/bin/lab run --app shop.wsgi:application --path /cart --data '{\"item\": 3}' "
             "--header 'Content-Type: application/json' --cookie sessionid=3f9c --writes"
         ),
     ),
@@ -205,7 +208,7 @@ NOT_RUN = {
         r"grep -rnE '^\s*(import|from) (uwsgi|uwsgidecorators)' --include='*.py' .",
         ".venv/bin/python studies/public_lint.py ~/configurations --collected 2026-11-23",
         (
-            "WSGI_APP=mysite.wsgi:application WSGI_CHDIR=/path/to/mysite .venv/bin/uwsgi "
+            "WSGI_APP=shop.wsgi:application WSGI_CHDIR=/path/to/shop .venv/bin/uwsgi "
             "profiles/threads-64.ini"
         ),
     ),

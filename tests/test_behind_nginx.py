@@ -69,8 +69,8 @@ def started(folder, *command):
 
 def test_the_linter_finds_nothing_in_it(tmp_path):
     """What is recommended is not then criticised; a remark is no criticism."""
-    (tmp_path / "mysite.ini").write_text(copied("ini"))
-    found = lint(str(tmp_path / "mysite.ini"), Known())
+    (tmp_path / "shop.ini").write_text(copied("ini"))
+    found = lint(str(tmp_path / "shop.ini"), Known())
     assert {each.code for each in found.flaws if each.severity is not Severity.REMARK} == set()
 
 
@@ -80,19 +80,19 @@ def test_the_linter_finds_nothing_in_it(tmp_path):
 def test_they_serve_and_believe_no_client_its_scheme(tmp_path):
     """Both serve an application; large cookies pass, and a client does not say the scheme."""
     port = free_port()
-    (tmp_path / "mysite").mkdir()
-    (tmp_path / "mysite" / "wsgi.py").write_text(WSGI)
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "wsgi.py").write_text(WSGI)
     shutil.copy(PARAMS, tmp_path)
-    moved = {"/srv/mysite": str(tmp_path), "/run/mysite": str(tmp_path), "80;": f"{port};"}
+    moved = {"/srv/shop": str(tmp_path), "/run/shop": str(tmp_path), "80;": f"{port};"}
     ini, server = copied("ini"), copied("nginx")
     for old, new in moved.items():
         ini, server = ini.replace(old, new), server.replace(old, new)
-    (tmp_path / "mysite.ini").write_text(ini)
+    (tmp_path / "shop.ini").write_text(ini)
     user = "user root;" if os.geteuid() == 0 else ""
     text = NGINX.format(folder=tmp_path, user=user, server=server)
     (tmp_path / "nginx.conf").write_text(text)
     nginx = ("nginx", "-e", "stderr", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"))
-    uwsgi = (str(BIN / "uwsgi"), "mysite.ini")
+    uwsgi = (str(BIN / "uwsgi"), "shop.ini")
     with started(tmp_path, *uwsgi), started(tmp_path, *nginx):
         until(lambda: served(port), "a reply")
         cookies = {f"X-Cookie-{number}": "c" * 8000 for number in range(3)}

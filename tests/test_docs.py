@@ -171,8 +171,8 @@ def test_a_pipeline_compares_the_version_before_with_the_one_after(tmp_path):
     ini = re.search("```ini\n(.*?)```", page, re.DOTALL)[1]
     for name in ("before", "after"):
         (tmp_path / f"{name}.ini").write_text(ini.replace("before", name))
-        (tmp_path / name / "mysite").mkdir(parents=True)
-        (tmp_path / name / "mysite" / "wsgi.py").write_text(
+        (tmp_path / name / "shop").mkdir(parents=True)
+        (tmp_path / name / "shop" / "wsgi.py").write_text(
             "def application(environ, start):\n"
             f"    open({str(tmp_path / name)!r} + '.asked', 'w').close()\n"
             "    start('200 OK', [])\n"
@@ -215,9 +215,9 @@ def _with_site_of_tests(words, folder):
     for option in ("--app", "--path", "--chdir", "--python", "--env-file"):
         if option in words:
             del words[words.index(option) : words.index(option) + 2]
-    (folder / "mysite").mkdir()
+    (folder / "shop").mkdir()
     site = f"import sys\nsys.path.insert(0, {str(SITES)!r})\n"
-    (folder / "mysite/wsgi.py").write_text(f"{site}from flask_site import application as app\n")
+    (folder / "shop/wsgi.py").write_text(f"{site}from flask_site import application\n")
     for position, word in enumerate(words):
         own = folder / Path(word).name
         if word.endswith(".ini"):

@@ -62,7 +62,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run listen,tuned", 2, ["listen,tuned: separate names by spaces: listen tuned"]),
         ("rnu", 2, ["lab: no such command 'rnu'. Did you mean 'run'?"]),
         ("run --windw 3", 2, ["lab: no such option '--windw'", "'--window'", "--help"]),
-        ("run --app mysite", 2, ["as in mysite.wsgi:application"]),
+        ("run --app shop", 2, ["as in shop.wsgi:application"]),
         ("run --app a:b --chdir /nonexistent", 2, ["--chdir /nonexistent: no such folder"]),
         ("run --python /nonexistent", 2, ["--python /nonexistent: it is not there; name your"]),
         ("run --python .", 2, ["--python .: it has no bin/python: name a virtual environment's"]),

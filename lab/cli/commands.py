@@ -229,6 +229,6 @@ def cli() -> None:
     lab run --quick             compare the lab's profiles, in five minutes
     lab run ~/shop/uwsgi.ini safety --path /items/3
                                 compare your configuration with a profile
-    lab run --app shop.wsgi:app --path /items/3
+    lab run --app shop.wsgi:application --path /items/3
                                 compare the profiles with your application
     """  # noqa: D301 - click wants the control character itself

@@ -112,7 +112,7 @@ def _check_served(text: str, words: Sequence[str], takes_no_value: Callable[[str
         follows = before.startswith("-") and "=" not in before and not takes_no_value(before)
         if not word.startswith("-") and (not follows or re.search(r"[A-Za-z_][.:]", word)):
             return
-    instead = f"'{text} mysite.wsgi:application'"
+    instead = f"'{text} shop.wsgi:application'"
     raise ProfileError(
         text, f"the command names no application: write what it serves, as in {instead}"
     )

@@ -112,7 +112,7 @@ def test_a_command_listens_where_the_lab_asks(text, name, words):
         ("granian 'x", "this is not a command: No closing quotation"),
         (
             "gunicorn -w 2",
-            "names no application: .*, as in 'gunicorn -w 2 mysite.wsgi:application'",
+            "names no application: .*, as in 'gunicorn -w 2 shop.wsgi:application'",
         ),
         ("gunicorn --preload -k gevent", "names no application"),
         ("A=1 python -m gunicorn --workers=2", "names no application"),

@@ -37,7 +37,7 @@ except ImportError:
     NAME = b"new"
 
 
-def app(environ, start_response):
+def application(environ, start_response):
     start_response("200 OK", [("Content-Type", "text/plain")])
     return [NAME]
 """
@@ -45,7 +45,7 @@ def app(environ, start_response):
 
 def here(text, folder):
     """Return a text of the page with its folders in *folder*."""
-    for place in ("/srv/mysite", "/run/mysite", "/etc/nginx/mysite"):
+    for place in ("/srv/shop", "/run/shop", "/etc/nginx/shop"):
         text = text.replace(place, str(folder))
     return text
 
@@ -59,9 +59,9 @@ def steps(folder):
 
 def prepared(folder, to):
     """Write what the page has for one server; return the port that nginx listens on."""
-    for name in ("mysite", "static"):
+    for name in ("shop", "static"):
         (folder / name).mkdir()
-    (folder / "mysite" / "wsgi.py").write_text(WSGI)
+    (folder / "shop" / "wsgi.py").write_text(WSGI)
     (folder / "uwsgi.ini").write_text(here(ini(NAME), folder))
     made = migrated(str(folder / "uwsgi.ini"), to, {})
     (folder / made.file).write_text(made.text.replace("uwsgi.sock", f"{to}.sock"))

@@ -198,7 +198,7 @@ def test_one_application_everywhere_is_not_mentioned():
     assert opening(same).startswith("granian serves 5.00x the requests/s of baseline, for 0.20")
     mixed = served([ARTICLES, ARTICLES, OURS, OURS])
     plan = mixed.run.plan
-    asked = replace(plan.workload, name="mysite:app", app="mysite:app")
+    asked = replace(plan.workload, name="shop:app", app="shop:app")
     summary = summarise(replace(mixed.run, plan=make.altered(plan, workload=asked)))
     for said in (
         terminal.render(conclude(same)),

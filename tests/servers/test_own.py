@@ -139,7 +139,7 @@ def test_a_command_is_served_where_the_lab_asks(shop, monkeypatch):
     [
         (
             "-k no.such",
-            ["No application module specified", "'gunicorn -w 4 mysite.wsgi:application'"],
+            ["No application module specified", "'gunicorn -w 4 shop.wsgi:application'"],
         ),
         (
             "-w 1 other:app",

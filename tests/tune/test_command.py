@@ -104,7 +104,7 @@ def test_a_program_reads_all_of_it(tmp_path):
 
 def test_a_command_is_printed_whole(tmp_path):
     """With the reasons above it."""
-    command = "granian --interface wsgi --workers 4 mysite.wsgi:application"
+    command = "granian --interface wsgi --workers 4 shop.wsgi:application"
     status, out, _ = tune(tmp_path, command)
     assert status == 4
     assert out.startswith("granian: 1 option is missing for safety.")

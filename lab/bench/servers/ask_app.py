@@ -87,7 +87,7 @@ def ask(name: str, wanted: str) -> dict[str, object]:
 
 def load(name: str) -> ModuleType:
     """Import a module by its name, or a file as uWSGI does."""
-    # The module mysite.wsgi looks like one, too.
+    # The module shop.wsgi looks like one, too.
     is_file = name.endswith(".wsgi") and os.path.isfile(name)  # noqa: PTH113
     if not (is_file or name.endswith(".py")):
         return importlib.import_module(name)

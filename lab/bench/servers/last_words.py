@@ -82,7 +82,7 @@ ADVICE = {
         "the ini names no application that is here: name it, --app MODULE:CALLABLE --chdir PATH"
     ),
     r"No application module specified|Missing argument .APP": (
-        "name what it serves behind its options, as in 'gunicorn -w 4 mysite.wsgi:application'"
+        "name what it serves behind its options, as in 'gunicorn -w 4 shop.wsgi:application'"
     ),
     r"missing 1 required positional argument: .send": (
         f"it is an application of ASGI, and this server serves WSGI: {ASGI}"

@@ -226,7 +226,7 @@ def _named(app: str, name: str | None, chdir: Path | None) -> Workload:
         raise UsageError(f"--workload {name} and --app {app} contradict: leave out one")
     if not re.fullmatch(APP, app):
         raise UsageError(
-            f"--app {app!r}: expected package.module:callable, as in mysite.wsgi:application"
+            f"--app {app!r}: expected package.module:callable, as in shop.wsgi:application"
         )
     if chdir is not None and not chdir.is_dir():
         raise UsageError(f"--chdir {chdir}: no such folder")
