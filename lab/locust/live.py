@@ -25,9 +25,9 @@ from lab.bench.trials.progress import Course
 from lab.model.comparison import Comparison, Departure
 from lab.model.measurement import Run, Trial
 from lab.model.metric import METRICS, shown
-from lab.model.numbers import UNKNOWN, quantity, ratio
+from lab.model.numbers import quantity, ratio
 from lab.model.plan import CounterRun, Load, Plan, Role, Slot
-from lab.model.wording import counted
+from lab.model.wording import UNKNOWN, counted
 from lab.report.causes import standing_of
 from lab.report.files import pages
 from lab.report.headline import ANOTHER

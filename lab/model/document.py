@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from lab.model.numbers import UNKNOWN
+from lab.model.wording import UNKNOWN
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 

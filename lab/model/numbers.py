@@ -7,9 +7,7 @@ from collections.abc import Callable, Sequence
 
 from lab.model.comparison import Comparison, Estimate, MayBe
 from lab.model.metric import METRICS
-
-UNKNOWN = "-"
-"""A value that is not known, or withheld."""
+from lab.model.wording import UNKNOWN
 
 
 def figure(value: float) -> str:

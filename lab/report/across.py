@@ -10,7 +10,8 @@ from lab.analysis.judging import Judgement
 from lab.model.comparison import Estimate
 from lab.model.document import Cell, Document, Meaning, Table, texts
 from lab.model.metric import METRICS
-from lab.model.numbers import UNKNOWN, figure, ratio, share
+from lab.model.numbers import figure, ratio, share
+from lab.model.wording import UNKNOWN
 from lab.report.machine import machine_lines
 from lab.report.summary_json import to_json
 from lab.report.tables import MEANINGS, judgement_table

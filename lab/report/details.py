@@ -8,8 +8,9 @@ from lab.analysis.summary import Summary
 from lab.model.document import Cell, Column, Meaning, Table
 from lab.model.metric import METRICS, Metric
 from lab.model.metric import shown as changes_of
-from lab.model.numbers import UNKNOWN, quantity, share
+from lab.model.numbers import quantity, share
 from lab.model.plan import Role
+from lab.model.wording import UNKNOWN
 from lab.report.plots.cores import PARTS, spent
 from lab.report.plots.percentiles import Curve
 from lab.report.plots.trials import DrawnTrial, shown

@@ -11,7 +11,8 @@ from lab.analysis.health import NoiseCheck
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.metric import METRICS
-from lab.model.numbers import UNKNOWN, bounded, centre, figure, interval, ratio, share
+from lab.model.numbers import bounded, centre, figure, interval, ratio, share
+from lab.model.wording import UNKNOWN
 
 ANOTHER = "another application"
 """What is said beside a comparison of two profiles that do not serve the same one."""

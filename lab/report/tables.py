@@ -23,8 +23,9 @@ from lab.model.document import (
 from lab.model.finding import Gate
 from lab.model.measurement import Run
 from lab.model.metric import METRICS
-from lab.model.numbers import UNKNOWN, figure, interval, judged, quantity, ratio, share
+from lab.model.numbers import figure, interval, judged, quantity, ratio, share
 from lab.model.plan import Plan
+from lab.model.wording import UNKNOWN
 from lab.report import columns, headline
 from lab.report.causes import profiles_of, said, tested, trials_of
 from lab.report.columns import RequestRow

@@ -11,8 +11,8 @@ from lab.analysis.stats import CONFIDENCE
 from lab.model.comparison import Comparison, Estimate
 from lab.model.document import Cell, Document, Meaning, Table, printable, texts
 from lab.model.notice import Notice
-from lab.model.numbers import UNKNOWN, bounded, percent
-from lab.model.wording import counted
+from lab.model.numbers import bounded, percent
+from lab.model.wording import UNKNOWN, counted
 from lab.report.summary_json import to_json
 from lab.report.warnings import by_kind, text_source, with_status
 from studies.articles.claim import FIGURE, OUTCOMES, Claim, ClaimVerdict, Decision

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from lab.errors import UsageError
 from lab.model.document import table
-from lab.model.numbers import UNKNOWN
+from lab.model.wording import UNKNOWN
 from lab.report import markdown
 from studies import articles
 from studies.articles import show

@@ -17,7 +17,7 @@ from lab.config.vocabulary.senses import (
 )
 from lab.errors import UsageError
 from lab.model.document import table
-from lab.model.numbers import UNKNOWN
+from lab.model.wording import UNKNOWN
 from lab.report import markdown
 
 SHOWN = 4
