@@ -13,7 +13,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -90,7 +90,8 @@ def read(
     Raises:
         ProfileError: It cannot be read; the message says what to name instead.
     """
-    config = _read(named(name, commands), known, commands=commands, container=container)
+    source = named(name, commands, known=known)
+    config = _read(source, known, commands=commands, container=container)
     for setting, problem in config.refused if strict else ():
         raise ProfileError(setting.option, problem)
     return config
@@ -136,7 +137,12 @@ def _read_start(start: StartCommand, known: Known, commands: Collection[str]) ->
         raise ProfileError(start.spot.file, str(error), start.spot.line) from None
 
 
-def named(name: str, commands: Collection[str] | None = None, folder: Path | None = None) -> Source:
+def named(
+    name: str,
+    commands: Collection[str] | None = None,
+    folder: Path | None = None,
+    known: Known | None = None,
+) -> Source:
     """
     Return where a configuration stands, as it is named on the command line.
 
@@ -145,6 +151,7 @@ def named(name: str, commands: Collection[str] | None = None, folder: Path | Non
             a kind in `lab.config.sources`, with the name of a start command where it has several.
         commands: Programs whose command is read; None: a command of any program.
         folder: What the name of a file is relative to; None for the current folder.
+        known: What is known besides; files in its `overlay` need not be on the disk.
 
     Raises:
         ProfileError: There is no such file or command; the message says what to name instead.
@@ -154,12 +161,15 @@ def named(name: str, commands: Collection[str] | None = None, folder: Path | Non
     given = os.path.expanduser(name)  # noqa: PTH111 - Path raises for a user that does not exist
     given = os.path.join(folder, given) if folder else given  # noqa: PTH118 - Path drops "./"
     path = Path(given)
-    exists = os.path.exists(given)  # noqa: PTH110 - Path raises for over-long names
+    texts = known.overlay if known else {}
+    is_text = path in texts
+    exists = is_text or os.path.exists(given)  # noqa: PTH110 - Path raises for over-long names
     file, _, section = given.rpartition(":")
-    if not exists and os.path.isfile(file) and not file.endswith(".py"):  # noqa: PTH113 - as above
-        return _in_file(Path(file), section)
-    if exists and path.is_file():
-        return _in_file(path)
+    has_file = Path(file) in texts or os.path.isfile(file)  # noqa: PTH113 - as above
+    if not exists and has_file and not file.endswith(".py"):
+        return _in_file(Path(file), texts, section)
+    if is_text or (exists and path.is_file()):
+        return _in_file(path, texts)
     if exists and path.is_dir():
         raise ProfileError(path, why_folder(path))
     if exists:
@@ -261,12 +271,18 @@ def find(folder: Path) -> Iterator[str]:
                 yield from start_names(here / name)
 
 
-def start_names(path: Path) -> list[str]:
-    """Return the names of the start commands in a file that are read, as "Procfile:web"."""
+def start_names(path: Path, known: Known | None = None) -> list[str]:
+    """
+    Return the names of the start commands in a file that are read, as "Procfile:web".
+
+    Args:
+        path: The file.
+        known: What is known besides; a file in its `overlay` need not be on the disk.
+    """
     if not (kind := sources.of_file(path.name)):
         return []
     programs = {server.program for server in servers.every() if server.file}
-    starts = kind.starts(path, Known().read(path) or "")
+    starts = kind.starts(path, (known or Known()).read(path) or "")
     return [f"{path}:{start.name}" for start in starts if start.program in programs]
 
 
@@ -300,12 +316,12 @@ def _is_configuration(path: Path, server: Server) -> bool:
         return False
 
 
-def _in_file(path: Path, section: str = "") -> Source:
+def _in_file(path: Path, texts: Mapping[Path, str], section: str = "") -> Source:
     """Return a file, or the start command in it that a section names, or that is the only one."""
     kind = sources.of_file(path.name)
     if kind is None:
         return Source(path, section)
-    starts = kind.starts(path, Known().required(path))
+    starts = kind.starts(path, Known(overlay=texts).required(path))
     names = " or ".join(f"{path}:{start.name}" for start in starts)
     wanted = [start for start in starts if section in {"", start.name}]
     if not starts:

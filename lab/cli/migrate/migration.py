@@ -9,6 +9,7 @@ from pathlib import Path
 from lab.cli.migrate.nginx import lines_of
 from lab.cli.migrate.reader import around, read
 from lab.config import servers
+from lab.config.configuration import Known
 from lab.config.servers import TRANSLATABLE, check_serves
 from lab.config.spot import Setting
 from lab.config.vocabulary.quoting import shell_file
@@ -127,6 +128,7 @@ def migrated(
     drop: Collection[str] = (),
     chdir: Path | None = None,
     trusted: bool = False,
+    known: Known | None = None,
 ) -> Migration:
     """
     Return what a configuration becomes for another server.
@@ -139,12 +141,13 @@ def migrated(
         drop: Options that are left out.
         chdir: Folder that stands for the one that it serves from; None for that itself.
         trusted: Whether what it names outside of the caller's folder is read.
+        known: What is known besides; its `overlay` may have the file.
 
     Raises:
         ProfileError: It cannot be read.
         UsageError: It is for that server, or for an application that the server does not serve.
     """
-    config = read(name, environ, trusted=trusted)
+    config = read(name, environ, trusted=trusted, known=known)
     before, after = servers.of_config(config), TRANSLATABLE[to]
     if before is after:
         raise UsageError(f"{name} is a configuration of {after.name}: --to another one")

@@ -30,7 +30,9 @@ _GLUED = re.compile(r"""\$["']|\$\w+["'\\]+\w""")
 """What a shell reads otherwise than the words: quotes behind a `$` or a variable's name."""
 
 
-def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Config:
+def read(
+    name: str, environ: Mapping[str, str], *, trusted: bool = False, known: Known | None = None
+) -> Config:
     """
     Return what stands in a configuration; see `lab.config.reading.read`.
 
@@ -40,6 +42,7 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Con
         name: A file, as uwsgi.ini:section, or a command in quotes.
         environ: Environment variables whose values are known.
         trusted: Whether what it names outside of the caller's folder is read.
+        known: What is known besides; its `overlay` may have the file.
 
     Raises:
         ProfileError: It is neither, or cannot be read.
@@ -47,7 +50,8 @@ def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> Con
     if is_command(name):
         name = command_in(name)
         _check_alone(name)
-    config = reading.read(name, Known().for_files(environ, trusted=trusted))
+    known = (known or Known()).for_files(environ, trusted=trusted)
+    config = reading.read(name, known)
     if config.start is not None:
         _check_alone(config.start.text)
         if not config.start.alone:

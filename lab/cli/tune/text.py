@@ -26,7 +26,7 @@ def as_text(missing_settings: MissingSettings) -> str:
 def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
     """Yield the answer, what to paste, what to change."""
     before, after = missing_settings.before, missing_settings.after
-    yield f"{_answer(missing_settings)} {UNMEASURED}"
+    yield f"{answer(missing_settings)} {UNMEASURED}"
     if is_command(before):
         if missing_settings.lacks:
             yield from ("Instead of your command:", after.texts[after.file])
@@ -53,7 +53,8 @@ def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
     yield from _also_found(missing_settings)
 
 
-def _answer(missing_settings: MissingSettings) -> str:
+def answer(missing_settings: MissingSettings) -> str:
+    """Return in a sentence how many lines are missing."""
     name = in_a_line(missing_settings.script or str(missing_settings.before.file))
     noun = "option" if is_command(missing_settings.before) else "line"
     needed = missing_settings.needed
