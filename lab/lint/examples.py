@@ -36,6 +36,12 @@ ELSEWHERE = {
 """Code -> what is known of its rule's examples, where that is something else."""
 
 
+def whole(code: str, text: str) -> str:
+    """Return the file that a rule's example is: see `example`."""
+    sections = any(line.lstrip("\ufeff \t").startswith("[") for line in text.splitlines())
+    return f"{text}\n" if code[:2] != "UW" or sections else f"[uwsgi]\n{text}\n"
+
+
 def example(code: str, text: str, known: Known | None = None) -> Config:
     """
     Return the configuration that a rule's example is.
@@ -48,7 +54,5 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
     server = servers.of_code(code)
     command = text.startswith(f"{server.program} ")
     path = Path(server.program if command else server.file)
-    sections = any(line.lstrip("\ufeff \t").startswith("[") for line in text.splitlines())
-    whole = text if code[:2] != "UW" or sections else f"[uwsgi]\n{text}"
     known = known or ELSEWHERE.get(code, MUCH)
-    return server.read(path, replace(known, overlay={**known.overlay, path: f"{whole}\n"}))
+    return server.read(path, replace(known, overlay={**known.overlay, path: whole(code, text)}))

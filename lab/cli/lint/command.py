@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from lab.bench.machine import project
-from lab.cli.lint.formats import FORMATS, LocatedFlaw
+from lab.cli.lint.formats import FORMATS, LocatedFlaw, ordered
 from lab.cli.types import CONTAINER, NAME, whole_number
 from lab.config.configuration import Known
 from lab.config.edits import diff
@@ -143,11 +143,9 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
         else:
             located_flaws += [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
             signs += _container_signs(linted)
-    # What several files include is wrong once: with its fix, which only some of them can know.
-    located_flaws.sort(key=lambda located: (located.source != "", located.flaw.fix is not None))
-    unique = {located.flaw: located for located in located_flaws}
-    located_flaws = sorted(unique.values(), key=lambda located: located.order)
-    _say_unsafe(unique if fixed_nothing else (), remarks=remarks)
+    located_flaws = ordered(located_flaws)
+    flaws = [located.flaw for located in located_flaws]
+    _say_unsafe(flaws if fixed_nothing else (), remarks=remarks)
     # "No findings" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
         _say(located_flaws, given["format"], remarks=remarks)

@@ -113,6 +113,17 @@ def once(located: Iterable[LocatedFlaw]) -> list[LocatedFlaw]:
     ]
 
 
+def ordered(located: Iterable[LocatedFlaw]) -> list[LocatedFlaw]:
+    """
+    Return the findings in their order; what several files include is wrong once.
+
+    It has its fix, which only some of these files can know.
+    """
+    last = sorted(located, key=lambda one: (one.source != "", one.flaw.fix is not None))
+    unique = {one.flaw: one for one in last}
+    return sorted(unique.values(), key=lambda one: one.order)
+
+
 def text(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()) -> str:
     """Return a line for each rule and file, aligned, and one that counts them."""
     located = once(located)
@@ -134,19 +145,26 @@ def summary(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = ()
     more = f" {rest} remark{'s' * (rest > 1)} hidden; see --all." if rest else ""
     if not located:
         return " ".join(("No findings.", *_unread(left_out))) + more
-    counts = Counter(result.flaw.severity for result in located)
-    said = ", ".join(
-        f"{counts[severity]} {severity}{'s' * (counts[severity] > 1 and severity in PLURAL)}"
-        for severity in Severity
-        if severity in counts
-    )
     fixes = [result.flaw.fix for result in located if result.flaw.fix is not None]
     safe = sum(fix.safe for fix in fixes)
     unsafe = len(fixes) - safe
     ways = [f"{safe} fixable with --fix"] if safe else []
     if unsafe:
         ways.append(f"{unsafe} {'more' if safe else 'fixable'} with --fix --unsafe-fixes")
-    return f"{', '.join((f'Found {len(located)} ({said})', *ways))}.{more}"
+    return f"{', '.join((tally(located), *ways))}.{more}"
+
+
+def tally(located: Sequence[LocatedFlaw]) -> str:
+    """Return how many findings there are, of which severity: "Found 2 (1 error, 1 remark)"."""
+    if not located:
+        return "No findings"
+    counts = Counter(result.flaw.severity for result in located)
+    severities = ", ".join(
+        f"{counts[severity]} {severity}{'s' * (counts[severity] > 1 and severity in PLURAL)}"
+        for severity in Severity
+        if severity in counts
+    )
+    return f"Found {len(located)} ({severities})"
 
 
 def _unread(left_out: Sequence[LocatedFlaw]) -> Iterator[str]:

@@ -29,10 +29,10 @@ def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
     yield f"{answer(missing_settings)} {UNMEASURED}"
     if is_command(before):
         if missing_settings.lacks:
-            yield from ("Instead of your command:", after.texts[after.file])
+            yield from (f"{place_of_block(before)}:", after.texts[after.file])
     else:
         if missing_settings.block:
-            yield f"Paste at the end of {_end(before)}:"
+            yield f"{place_of_block(before)}:"
             yield "\n".join(missing_settings.block)
         if missing_settings.changes:
             yield "Change:"
@@ -120,10 +120,13 @@ def is_command(config: Config) -> bool:
     return servers.named(config.file.name) is not None
 
 
-def _end(config: Config) -> str:
-    """Return where lines are added."""
+def place_of_block(config: Config) -> str:
+    """Return what to do with the lines that are missing: "Paste at the end of [uwsgi]"."""
+    if is_command(config):
+        return "Instead of your command"
     line = config.line(config.top).strip("\ufeff \t\r")
-    return line if line.startswith("[") else in_a_line(config.file.name)
+    end = line if line.startswith("[") else in_a_line(config.file.name)
+    return f"Paste at the end of {end}"
 
 
 def as_json(missing_settings: MissingSettings) -> str:
