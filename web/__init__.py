@@ -1,0 +1,1 @@
+"""The page that lints, completes and translates a configuration in the browser."""
