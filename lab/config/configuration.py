@@ -69,6 +69,9 @@ class Known:
     here: bool = False
     """Whether this machine serves it, so that it can be asked about files and users."""
 
+    cpus: int | None = None
+    """CPUs of the machine that serves; None: those of this machine."""
+
     root: bool | None = None
     """Whether root starts the server."""
 

@@ -150,7 +150,7 @@ class Reader:
         self.circle: Setting | None = None
         self._budget = Budget()
         self._named: dict[str, OptionState] = {}  # the first of each name
-        self._magic = of_machine(folder)
+        self._magic = of_machine(folder, known.cpus)
         self._last = ""
         self._top = (Path(), Path())  # the path of the file that was named, and that name
         self._depth = 0

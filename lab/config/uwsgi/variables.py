@@ -156,13 +156,19 @@ def computed(made: str, operator: str, value: str) -> str:
     return made + value
 
 
-def of_machine(folder: Path) -> dict[str, str]:
-    """Return the variables that the machine decides, and the escapes."""
+def of_machine(folder: Path, cpus: int | None = None) -> dict[str, str]:
+    """
+    Return the variables that the machine decides, and the escapes.
+
+    Args:
+        folder: The folder in which the server is started.
+        cpus: The CPUs of the machine; None: those of this machine.
+    """
     user, group = str(os.getuid()), str(os.getgid())
     found = {"%": "%", "(": "%(", "[": "\033", "u": user, "g": group}
     found |= {"U": _name("/etc/passwd", user), "G": _name("/etc/group", group)}
     found |= {"v": as_bytes(str(folder)), "V": "2.0.31", "h": as_bytes(os.uname().nodename)}
-    return found | {"k": str(os.sysconf("SC_NPROCESSORS_ONLN"))}
+    return found | {"k": str(cpus or os.sysconf("SC_NPROCESSORS_ONLN"))}
 
 
 @cache
