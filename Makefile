@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers databases test fast test-studies t coverage test-slow test-peers test-systems free-threaded framework test-framework acceptance lint check compare endure dist image serve clean
+.PHONY: FORCE help setup peers databases test fast test-studies t coverage test-slow test-peers test-systems free-threaded framework test-framework acceptance lint check compare endure dist image site test-browser serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -118,8 +118,17 @@ dist: setup ## build a release into dist/ from the last commit, twice, and check
 image: setup ## build the images and run the stack in containers (root, buildah, podman; 5 minutes)
 	@tools/image.sh
 
+site: $(SETUP) ## build the site into build/site: the page, its engine, the documentation (node, npm; 1 minute)
+	@tools/setup.sh site
+	@$(BIN)/python -m tools.site
+
+test-browser: $(TESTS) ## build the site and use it in Chromium (2 minutes)
+	-@tools/setup.sh site
+	-@tools/setup.sh browser
+	@$(BIN)/python -m pytest -m browser tests/web $(ARGS)
+
 serve: setup ## run the tuned service on port 8080
 	@$(BIN)/fibonacci serve
 
 clean: ## remove what was built (.venv, .databases, .framework, .systems, build/), keep results/
-	rm -rf .venv .peers .databases .framework* .systems .dist dist build *.egg-info fib/_core_c.*.so fib/_core_c.json
+	rm -rf .venv .peers .databases .framework* .systems .dist .site dist build *.egg-info fib/_core_c.*.so fib/_core_c.json

@@ -29,6 +29,7 @@ for name in service peers articles; do
 done
 lock build --group build --constraint requirements/dev.txt "$@"
 lock dist --group dist "$@"
+lock site --group site "$@"
 lock eventlet --group eventlet "$@"
 lock secantusdb --group secantusdb "$@"
 lock judges --group judges "$@"

@@ -5,6 +5,8 @@
 #   tools/setup.sh tests    on top of it, what tests, lint and types need (make test, make lint)
 #   tools/setup.sh peers    on top of the first, the other servers of the articles (make peers)
 #   tools/setup.sh dist     an environment of its own that builds and checks a release (make dist)
+#   tools/setup.sh site     an environment that builds the documentation of the site (make site)
+#   tools/setup.sh browser  the browser that tests use (make test-browser)
 #   tools/setup.sh framework  an environment for the tests of Flask and Werkzeug (make test-framework)
 #
 # Each step is a line with its seconds. What apt-get and pip say is in build/setup.log. The last line of
@@ -19,7 +21,9 @@ case $layer in
     peers) again='make peers' ;;
     framework) again='make test-framework' ;;
     dist) again='make dist' ;;
-    *) echo "usage: tools/setup.sh [tests|peers|framework|dist]" >&2; exit 2 ;;
+    site) again='make site' ;;
+    browser) again='make test-browser' ;;
+    *) echo "usage: tools/setup.sh [tests|peers|framework|dist|site|browser]" >&2; exit 2 ;;
 esac
 began=$(date +%s)
 told=
@@ -119,6 +123,22 @@ system_for_peers() {
     command -v go >/dev/null || missing="$missing golang-go"
     [ -z "$missing" ] || apt_install 'sudo -n' ||
         say "peers are skipped that need$missing$words: sudo apt-get install$missing"
+}
+
+# As above: without them the site is not built, or not used.
+system_for_site() {
+    missing=
+    command -v node >/dev/null || missing="$missing nodejs"
+    command -v npm >/dev/null || missing="$missing npm"
+    [ -z "$missing" ] || apt_install 'sudo -n' ||
+        say "the site is not built without$missing$words: sudo apt-get install$missing"
+}
+system_for_browser() {
+    missing=
+    command -v chromium >/dev/null || missing="$missing chromium"
+    command -v chromedriver >/dev/null || missing="$missing chromium-driver"
+    [ -z "$missing" ] || apt_install 'sudo -n' ||
+        say "tests are skipped that need$missing$words: sudo apt-get install$missing"
 }
 
 # -- Python's packages -----------------------------------------------------------------------------
@@ -246,6 +266,12 @@ case $layer in
         what='the other servers of the articles' ;;
     framework)
         what='an environment for the tests of Flask and Werkzeug' ;;
+    site)
+        system_for_site
+        what='an environment that builds the documentation, .site' ;;
+    browser)
+        system_for_browser
+        what='nothing; the browser is a package of the system' ;;
     dist)
         what='an environment that builds and checks a release, .dist' ;;
 esac
@@ -271,7 +297,9 @@ elif [ "$layer" = framework ]; then
     make_environment framework .venv/bin/python
 elif [ "$layer" = dist ]; then
     make_environment dist .venv/bin/python .dist
-else
+elif [ "$layer" = site ]; then
+    make_environment site .venv/bin/python .site
+elif [ "$layer" = peers ]; then
     install_articles
     make_environment eventlet .venv/bin/python
     # Of 2017: on a system of today its build may fail, and nothing else needs it.

@@ -36,6 +36,9 @@ from lab.lint.rules.rule import RULES
 MOST_CHARACTERS, MOST_LINES = 1 << 16, 2000
 """Size of the longest text that the page reads; the commands read longer ones."""
 
+CPUS = 4
+"""CPUs of a server, which `%k` stands for: a browser counts one."""
+
 COMMAND = "command"
 """The kind of a text that is a command."""
 
@@ -88,7 +91,7 @@ class Question(NamedTuple):
     def known(self) -> Known:
         """What is known besides: the text, and nothing outside of the current folder."""
         overlay = {} if self.kind == COMMAND else {Path(self.kind): self.text}
-        return Known(overlay=overlay).for_files(trusted=False)
+        return Known(overlay=overlay, cpus=CPUS).for_files(trusted=False)
 
     @property
     def names(self) -> Sequence[str]:

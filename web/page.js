@@ -311,7 +311,7 @@ function showMissing() {
     if (changes.length) content.push(make("h2", {}, "Change"));
     for (const { removed, added } of changes) {
       const line = (className, sign, line) => make("span", { className }, `${sign} ${line}\n`);
-      content.push(make("pre", { className: "block" }, ...removed.map((one) => line("removed", "-", one)), ...added.map((one) => line("added", "+", one))));
+      content.push(make("pre", { className: "block", tabIndex: 0, role: "group", "aria-label": "Change" }, ...removed.map((one) => line("removed", "-", one)), ...added.map((one) => line("added", "+", one))));
     }
     content.push(make("p", { className: "actions" }, make("button", { type: "button", onclick: () => write(part.text) }, "Apply all of it to the text")));
     content.push(make("h2", {}, "Evidence"), rows(["Rule", "Reason and source"], list.map((lack) => [page(lack.code), `${capital(lack.reason)}. ${lack.evidence}`])));

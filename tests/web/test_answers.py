@@ -33,6 +33,7 @@ TEXTS = {
 def here(tmp_path, monkeypatch):
     """Answer in an empty folder, as the page does."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(answers, "CPUS", None)  # those of this machine, as the commands read them
     return tmp_path
 
 

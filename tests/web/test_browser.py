@@ -1,0 +1,316 @@
+"""The page, used in Chromium."""
+
+import gzip
+import json
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.locust.browser import chromium
+from tests.web.conftest import Page, serving
+from tests.web.test_answers import TEXTS
+from web import answers
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+FAULT = "[uwsgi]\nhttp = :80\nmodule = a:b\nprocesess = 4\n"
+FIRST_VIEW = ("index.html", "page.css", "page.js", "examples.json")
+REQUESTED = (
+    "return performance.getEntriesByType('resource').map((entry) => entry.name)"
+    ".concat(location.href.split('#')[0])"
+)
+
+
+def test_an_example_has_its_findings_before_the_linter_is_loaded(page, server):
+    """By four requests, and nothing of the engine."""
+    page.open()
+    assert page.js("return document.querySelectorAll('ol.cards > li').length") > 5
+    assert page.status.startswith("Found ")
+    addresses = page.js(REQUESTED)
+    assert len(addresses) == len(FIRST_VIEW), addresses
+    assert not any("engine-" in path for path in server.requested)
+
+
+def test_the_first_view_and_the_engine_are_small(site):
+    """Less than 40 KB and 6 MB, as a host sends them compressed."""
+    first = sum(len(gzip.compress((site / name).read_bytes())) for name in FIRST_VIEW)
+    assert first < 40_000
+    (engine,) = site.glob("engine-*")
+    contents = {path.name: path.read_bytes() for path in engine.iterdir()}
+    sizes = (len(c if n.endswith(".gz") else gzip.compress(c)) for n, c in contents.items())
+    assert sum(sizes) < 6_000_000
+
+
+def test_a_typed_mistake_is_found_fixed_and_taken_back(page, server):
+    """Underlined where it stands; Fix writes, and Ctrl+Z takes the fix back."""
+    from selenium.webdriver.common.keys import Keys
+
+    page.open()
+    page.ready()
+    page.put(FAULT)
+    assert "UW001" in page.text_of("#findings")
+    assert page.text_of("#under u[data-s=error]") == "procesess = 4"
+    page.click("[aria-label^='Fix UW001 in line 4']")
+    page.wait("document.getElementById('text').value.includes('processes')")
+    page.wait("lab.settled === lab.version")
+    assert "UW001" not in page.text_of("#findings")
+    page.js("document.getElementById('text').focus()")
+    page.keys(Keys.CONTROL, "z")
+    assert page.value == FAULT
+    assert all(address.startswith(server.address) for address in page.js(REQUESTED))
+
+
+def test_a_keyboard_alone_does_everything(page):
+    """Tab reaches and leaves the editor, arrows change tabs, F8 goes to a finding and says it."""
+    from selenium.webdriver.common.keys import Keys
+
+    page.open("#example=nginx")
+    page.js("document.body.focus()")
+    reached = []
+    for _ in range(14):
+        page.keys(Keys.TAB)
+        reached.append(page.js("return document.activeElement.id"))
+    assert {"example", "kind", "container", "text", "share", "tab-findings", "findings"} <= {
+        *reached
+    }
+    page.js("document.getElementById('tab-findings').focus()")
+    page.keys(Keys.ARROW_RIGHT)
+    hidden = "return ['findings', 'missing'].map((id) => document.getElementById(id).hidden)"
+    assert page.js(hidden) == [True, False]
+    page.ready()
+    page.keys(Keys.F8)
+    assert page.status.startswith("Finding 1 of ")
+    assert page.selected == "[uwsgi]"
+    page.keys(Keys.SHIFT, Keys.F8)
+    assert page.selected.startswith("static-map = ")
+    assert page.js("return document.querySelector('li.now').dataset.line") == "14"
+
+
+def test_a_link_brings_the_text_back(page):
+    """The text is in the fragment, and in no address before the link is copied."""
+    page.open("#example=gunicorn")
+    text = page.value
+    assert "#1/" not in page.driver.current_url
+    page.click("#share")
+    page.wait("location.hash.startsWith('#1/')")
+    fragment = page.js("return location.hash")
+    page.open(fragment)
+    assert page.value == text
+    page.wait("lab.settled === lab.version")
+    assert page.status.startswith("Found ")
+
+
+def test_a_broken_link_says_so(page):
+    """And shows an example, as does a link that unpacks to what is too long."""
+    page.open("#1/-/AAAA")
+    assert page.status.startswith("The link is broken")
+    page.open("#1/command/7")
+    assert page.status.startswith("The link is broken")
+
+
+def test_a_secret_in_a_link_is_pointed_out(page):
+    """Before it is sent."""
+    page.open()
+    page.put("[uwsgi]\nenv = DATABASE_PASSWORD=hunter2\n")
+    page.click("#share")
+    page.wait("document.getElementById('status').textContent.includes('password')")
+
+
+@pytest.mark.parametrize("code", ["UW306", "GR001", "GU006"])
+def test_a_rule_can_be_tried(page, code):
+    """Its address shows its example, with its finding."""
+    page.open(f"#rule={code}")
+    page.wait("lab.settled === lab.version")
+    assert code in page.text_of("#findings")
+
+
+HOSTILE = {
+    "loop": "[uwsgi]\nfor-times = 99999999\nprocesses = 4\nendfor =\n",
+    "loops": "[uwsgi]\n" + "for-times = 9999\n" * 6 + "env = A=%(_)\n" + "endfor =\n" * 6,
+    "options": "[uwsgi]\n" + "a=b\n" * 1990,
+    "JSON": '{"uwsgi":' * 1500,
+    "aliases": "uwsgi:\n  a: &a [x,x,x,x,x,x,x,x,x]\n"
+    + "".join(f"  {b}: &{b} [{f'*{a},' * 9}]\n" for a, b in pairwise("abcdefghi")),
+    "entities": '<!DOCTYPE u [<!ENTITY a "a"><!ENTITY b "&a;&a;">]><uwsgi><http>&b;</http></uwsgi>',
+    "pattern": f"[uwsgi]\nroute = {'(a+)+' * 30}$ x:{'a' * 5000}\nhttp = {':' * 9000}\n",
+    "power": "workers = 9**9**9**9\n",
+    "brackets": f"x = {'(' * 5000}{')' * 5000}",
+    "markup": "[uwsgi]\nhttp = <img src=x onerror=alert(1)><script>alert(1)</script>\n",
+    "include": "[uwsgi]\nini = /etc/passwd\ninclude = uwsgi.ini\n",
+    "zero": "[uwsgi]\nhttp = \0\n",
+}
+"""Texts that would take long, or act."""
+
+
+def test_a_hostile_text_is_answered(page):
+    """In words, or by what it is; nothing in it becomes an element, and the next one is checked."""
+    page.open()
+    page.ready()
+    for name, text in HOSTILE.items():
+        page.put(text)
+        assert page.status.startswith(
+            ("Found ", "No findings", "uwsgi.", "gunicorn.", "The check")
+        ), name
+        assert (
+            page.js("return document.querySelectorAll('#results img, #results script').length") == 0
+        )
+    page.put(FAULT)
+    assert "UW001" in page.text_of("#findings")
+
+
+PASTE = """
+const clipboardData = new DataTransfer();
+clipboardData.setData("text/plain", "a = b\\n".repeat(900000));
+const event = new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true});
+document.getElementById("text").dispatchEvent(event);
+"""
+
+
+def test_a_text_that_is_too_long_is_refused(page):
+    """At the paste, with nothing written."""
+    page.open()
+    before = page.value
+    page.js(PASTE)
+    assert page.status.startswith("This text is too long")
+    assert page.value == before
+
+
+def test_a_check_that_takes_too_long_is_stopped(page):
+    """The page answers meanwhile, and a new Worker checks the next text."""
+    page.open()
+    page.ready()
+    page.js("lab.limit = 100")
+    page.put(HOSTILE["options"])
+    assert page.status.startswith("The check took longer than 5 s and was stopped")
+    page.js("lab.limit = 60000")
+    page.put(FAULT)
+    assert "UW001" in page.text_of("#findings")
+
+
+WORKER = """
+const [source, done] = arguments;
+const address = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
+new Worker(address, {type: "module"}).onmessage = ({data}) => done(data);
+"""
+
+FETCH = "fetch('{}/').then(() => 'sent', () => 'blocked')"
+
+
+def test_neither_the_page_nor_its_worker_reaches_another_host(page, tmp_path):
+    """A Worker of a blob has the policy of the page; another server hears of neither."""
+    page.open()
+    with serving(tmp_path) as other:
+        fetch = FETCH.format(other.address)
+        assert page.driver.execute_async_script(f"{fetch}.then(arguments[0])") == "blocked"
+        blob = f"{fetch}.then((said) => postMessage(said))"
+        said = page.driver.execute_async_script(WORKER, blob)
+        assert said == "blocked"
+        assert other.requested == []
+
+
+STORED = """
+const [done] = arguments;
+const found = async () => {
+  const names = [document.cookie, JSON.stringify(localStorage), JSON.stringify(sessionStorage)];
+  for (const name of await caches.keys()) {
+    names.push(...(await (await caches.open(name)).keys()).map(({url}) => url));
+  }
+  return [...names, ...(await indexedDB.databases()).map(({name}) => name)].join(" ");
+};
+found().then(done);
+"""
+
+
+def test_nothing_of_the_text_is_stored(page):
+    """Neither in storage, nor in what is kept for the time without a network."""
+    page.open()
+    page.ready()
+    page.put("[uwsgi]\nhttp = :80\nenv = MARK=hunter2\n")
+    stored = page.driver.execute_async_script(STORED)
+    assert "hunter2" not in stored
+    assert "hunter2" not in page.driver.current_url
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_and_is_accessible(page, width, scheme):
+    """Nothing overflows, and axe finds nothing serious, in any tab."""
+    from tools.site.__main__ import NPM
+
+    page.width(width)
+    page.scheme(scheme)
+    page.open()
+    page.js((NPM / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    for tab in ("findings", "missing", "translate"):
+        page.js(f"document.getElementById('tab-{tab}').click()")
+        assert page.js("return document.documentElement.scrollWidth - innerWidth") <= 0
+        found = page.driver.execute_async_script(
+            "axe.run().then(({violations}) => arguments[0](violations))"
+        )
+        assert [
+            (one["id"], one["impact"], one["nodes"][0]["html"])
+            for one in found
+            if one["impact"] in {"serious", "critical"}
+        ] == []
+    page.width(1280)
+
+
+def test_it_works_without_a_network_after_a_visit(site, tmp_path):
+    """The page and the engine are kept."""
+    with serving(site.parent) as server, chromium(tmp_path) as driver:
+        page = Page(driver, server.address)
+        page.open()
+        page.ready()
+        driver.execute_async_script(
+            "const done = arguments[0];"
+            "const kept = async () => {"
+            "  const keys = await (await caches.open('lab')).keys();"
+            "  if (keys.length >= 12) done(); else setTimeout(kept, 50);"
+            "}; kept()"
+        )
+        driver.get("about:blank")
+        server.shutdown()
+        server.server_close()
+        page.open()
+        page.ready()
+        page.put(FAULT)
+        assert "UW001" in page.text_of("#findings")
+
+
+ASK = """
+const [texts, done] = arguments;
+const address = (name) => new URL(name, document.baseURI).href;
+const source = `const early = []; self.onmessage = (event) => early.push(event);
+  self.ENGINE = "${address(document.querySelector("meta[name=engine]").content)}";
+  await import("${address("worker.js")}"); early.forEach((event) => self.onmessage(event));`;
+const blob = new Blob([source], {type: "text/javascript"});
+const worker = new Worker(URL.createObjectURL(blob), {type: "module"});
+const said = [];
+worker.onmessage = ({data}) => {
+  if (data.failed) done(data.failed);
+  if (data.answer || data.fault) said.push(data.answer ?? data.fault);
+  if (said.length === texts.length) done(said);
+};
+texts.forEach((text, id) => worker.postMessage({id, what: "answered", request: {text}}));
+"""
+
+
+def test_the_engine_answers_as_python_does(page, tmp_path, monkeypatch):
+    """For the example of each rule and the corpus, with the modules that were packed."""
+    monkeypatch.chdir(tmp_path)
+    page.open()
+    said = page.driver.execute_async_script(ASK, [*TEXTS.values()])
+    for (key, text), answer in zip(TEXTS.items(), said, strict=True):
+        expected = answers.answered(json.dumps({"text": text}))
+        assert json.loads(answer) == json.loads(expected.replace(str(tmp_path), "/srv/app")), key
+
+
+def test_two_builds_are_the_same(site):
+    """So that a file which has not changed keeps its address."""
+    from tools.site.__main__ import make_engine
+
+    (engine,) = site.glob("engine-*")
+    with tempfile.TemporaryDirectory() as folder:
+        assert make_engine(Path(folder)) == engine.name

@@ -1,0 +1,1 @@
+"""Builds the site: the page, its engine, and the documentation."""
