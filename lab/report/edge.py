@@ -16,7 +16,7 @@ import codecs
 import io
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TextIO, TypeVar, cast
 
@@ -71,6 +71,16 @@ def guard_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):  # not what a caller may have put in its place
             stream.reconfigure(errors=_NAME)
             setattr(sys, name, cast(TextIO, Edge(stream)))
+
+
+def say_linked(text: str, links: Mapping[str, str]) -> None:
+    """Print a text to a terminal, with words in it as links (OSC 8)."""
+    shown = visible_lines(text)
+    for word, address in links.items():
+        shown = shown.replace(f" {word} ", f" \x1b]8;;{address}\x1b\\{word}\x1b]8;;\x1b\\ ")
+    stream = getattr(sys.stdout, "beyond", sys.stdout)
+    stream.write(shown)
+    stream.flush()
 
 
 def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.bench.machine import project
 from lab.config.configuration import Known
 from lab.errors import Interrupted
 from lab.lint import lint as lint_module
@@ -703,6 +704,13 @@ def test_how_to_read_about_a_rule_is_told_to_people(lint, monkeypatch, capsys):
     write("u.ini", WRONG)
     assert lint("u.ini", *QUIET)[2].endswith("Explain a rule: lab lint --explain UW003\n")
     assert lint("--explain", "UW90")[1].startswith("UW900  a suppression without a finding\n")
+    assert "Page: " not in lint("--explain", "UW003")[1]
+    monkeypatch.setattr(project, "site", lambda: "https://site.example/")
+    page = "https://site.example/rules/UW003/"
+    assert lint("--explain", "UW003")[1].endswith(f"\nPage: {page}\n")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert f"\x1b]8;;{page}\x1b\\UW003\x1b]8;;\x1b\\" in lint("u.ini", *QUIET)[1]
     err = in_process.lab(monkeypatch, capsys, "explain", "UW408")[2]
     assert err == "lab: there is no command explain: `lab lint --explain UW408`\n"
 

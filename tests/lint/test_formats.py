@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from lab.bench.machine import project
 from lab.cli.lint.formats import FORMATS, LocatedFlaw
 from lab.config.spot import Spot
 from lab.lint.flaw import Fix, Flaw, Severity
@@ -119,6 +120,16 @@ def test_a_log_of_sarif_has_what_code_scanning_needs():
     moved = [LocatedFlaw(FLAWS[3], "max-requests = 9")]
     (again,) = json.loads(FORMATS["sarif"](moved))["runs"][0]["results"]
     assert again["partialFingerprints"]["lab/v1"] == marks[2]
+
+
+def test_a_log_of_sarif_names_the_page_of_a_rule(monkeypatch):
+    """Where the project has a site; without one it names none."""
+    assert "helpUri" not in FORMATS["sarif"](FOUND)
+    monkeypatch.setattr(project, "site", lambda: "https://site.example/lab/")
+    log = json.loads(FORMATS["sarif"](FOUND))
+    Draft202012Validator(SARIF).validate(log)
+    for rule in log["runs"][0]["tool"]["driver"]["rules"]:
+        assert rule["helpUri"] == f"https://site.example/lab/rules/{rule['id']}/"
 
 
 def test_a_file_below_this_folder_is_named_from_here(tmp_path, monkeypatch):

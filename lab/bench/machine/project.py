@@ -16,6 +16,9 @@ _LAB = Path(__file__).resolve().parents[2]
 
 NAME = "uwsgi-fibonacci-lab"
 
+PLACEHOLDER = "//YOU."
+"""Stands in the address of the site until pyproject.toml has the address of a real one."""
+
 INSTALLERS = {"pipx": "pipx install --force", "uv": "uv tool install --force"}
 """Folder of an environment -> the command that made it, which replaces it by this one."""
 
@@ -68,6 +71,27 @@ def _source() -> str:
     version_control = record.get("vcs_info", {})
     kind, revision = version_control.get("vcs"), version_control.get("requested_revision")
     return f" @ {f'{kind}+' if kind else ''}{url}{f'@{revision}' if revision else ''}"
+
+
+def site() -> str:
+    """Return the address of this project's site, with a slash at its end; empty: it has none."""
+    from importlib.metadata import (  # noqa: PLC0415 - as above
+        PackageNotFoundError,
+        metadata,
+    )
+
+    try:
+        urls = metadata(NAME).get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    homepages = (url.partition(", ")[2] for url in urls if url.startswith("Homepage, "))
+    address = next(homepages, "")
+    return "" if PLACEHOLDER in address else address
+
+
+def rule_page(code: str) -> str:
+    """Return the address of a rule's page; empty: this project has no site."""
+    return f"{address}rules/{code}/" if (address := site()) else ""
 
 
 def as_installed(needs: str) -> str:

@@ -24,7 +24,7 @@ from lab.lint import lint
 from lab.lint.flaw import Flaw
 from lab.lint.page import explained
 from lab.model.wording import counted, in_a_line, visible_lines
-from lab.report.edge import say, say_annotations
+from lab.report.edge import say, say_annotations, say_linked
 
 COUNT = whole_number(1, 1_000_000)
 
@@ -161,7 +161,8 @@ def _explained(code: str) -> str:
     """Return the page of a rule; of the beginning of several codes a line for each of them."""
     rules = lint.rules_of(code)
     if len(rules) == 1:
-        return explained(rules[0])
+        page = project.rule_page(rules[0].code)
+        return explained(rules[0]) + f"\nPage: {page}\n" * bool(page)
     return "".join(f"{rule.code}  {rule.title}\n" for rule in rules)
 
 
@@ -233,6 +234,10 @@ def _say(located_flaws: list[LocatedFlaw], form: str, *, remarks: bool) -> None:
     text = FORMATS[form](shown, left_out)
     if form == "github":
         say_annotations(text)
+    elif form == "text" and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        codes = {located.flaw.code for located in shown}
+        links = {code: page for code in codes if (page := project.rule_page(code))}
+        say_linked(text, links)
     else:
         say(text, end="")
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from lab.bench.machine import project
 from lab.lint.flaw import Fix, Flaw, Severity
 from lab.lint.page import sentences
 from lab.lint.rules.rule import RULES
@@ -291,13 +292,14 @@ def sarif(located: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    rule = RULES[code]
+    rule, page = RULES[code], project.rule_page(code)
     said = {"text": " ".join(sentences(rule))}
     return {
         "id": code,
         "shortDescription": {"text": rule.title},
         "fullDescription": said,
         "help": said,
+        **({"helpUri": page} if page else {}),
         "defaultConfiguration": {"level": LEVELS[rule.severity][0]},
         "properties": {"tags": [rule.server or "lab", rule.severity]},
     }
