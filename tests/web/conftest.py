@@ -52,7 +52,7 @@ def site(tmp_path_factory):
     if problem := missing():
         pytest.skip(problem)
     folder = tmp_path_factory.mktemp("host")
-    build(folder / "project")
+    build(folder / "project", reports=False)
     return folder / "project"
 
 
@@ -86,6 +86,13 @@ class Page:
         while not self.js(f"return Boolean(window.lab) && Boolean({condition})"):
             assert time.monotonic() < begin + seconds, f"{condition}: {self.status!r}"
             time.sleep(0.02)
+
+    def wait_for(self, selector, seconds=20):
+        """Wait until an element is there."""
+        begin = time.monotonic()
+        while not self.js("return document.querySelector(arguments[0])", selector):
+            assert time.monotonic() < begin + seconds, selector
+            time.sleep(0.05)
 
     def ready(self):
         """Load the linter."""

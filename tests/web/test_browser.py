@@ -2,9 +2,11 @@
 
 import gzip
 import json
+import re
 import tempfile
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -233,28 +235,63 @@ def test_nothing_of_the_text_is_stored(page):
     assert "hunter2" not in page.driver.current_url
 
 
+def serious(page):
+    """Return what axe finds serious on a page."""
+    from tools.site.__main__ import NPM
+
+    page.js((NPM / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    violations = page.driver.execute_async_script(
+        "axe.run().then(({violations}) => arguments[0](violations))"
+    )
+    return [
+        (one["id"], one["impact"], one["nodes"][0]["html"])
+        for one in violations
+        if one["impact"] in {"serious", "critical"}
+    ]
+
+
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_and_is_accessible(page, width, scheme):
     """Nothing overflows, and axe finds nothing serious, in any tab."""
-    from tools.site.__main__ import NPM
-
     page.width(width)
     page.scheme(scheme)
     page.open()
-    page.js((NPM / "node_modules" / "axe-core" / "axe.min.js").read_text())
     for tab in ("findings", "missing", "translate"):
         page.js(f"document.getElementById('tab-{tab}').click()")
         assert page.js("return document.documentElement.scrollWidth - innerWidth") <= 0
-        found = page.driver.execute_async_script(
-            "axe.run().then(({violations}) => arguments[0](violations))"
-        )
-        assert [
-            (one["id"], one["impact"], one["nodes"][0]["html"])
-            for one in found
-            if one["impact"] in {"serious", "critical"}
-        ] == []
+        assert serious(page) == []
     page.width(1280)
+
+
+@pytest.mark.parametrize("path", ["docs/", "docs/how-to/lint/", "rules/UW306/", "options/workers/"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_documentation_is_of_one_host_and_accessible(page, server, path, scheme):
+    """And fits a phone."""
+    page.width(400)
+    page.scheme(scheme)
+    page.open(path)
+    assert all(address.startswith((server.address, "data:")) for address in page.js(REQUESTED))
+    assert page.js("return document.documentElement.scrollWidth - innerWidth") <= 0
+    assert serious(page) == []
+    page.width(1280)
+
+
+def test_the_documentation_is_searched_without_a_server(page):
+    """A word of a rule leads to its page."""
+    page.open("search/?q=harakiri")
+    page.wait_for("#search-results a[href*='rules/UW306/']")
+
+
+def test_every_link_of_the_site_leads_somewhere(site):
+    """A relative one, of any page."""
+    broken = set()
+    for path in site.rglob("*.html"):
+        for link in re.findall(r'(?:href|src)="([^"#]+)', path.read_text()):
+            target = (path.parent / unquote(link.partition("?")[0])).resolve()
+            if not re.match(r"[a-z]+:", link) and not (target.exists() or target.is_dir()):
+                broken.add((str(path.relative_to(site)), link))
+    assert broken == set()
 
 
 def test_it_works_without_a_network_after_a_visit(site, tmp_path):

@@ -17,6 +17,7 @@ from lab.errors import FileError, UsageError
 from lab.report import markdown
 from studies.pages import claims, instructions, judges, public_lint, results, systems
 from tools.pages import (
+    addresses,
     figures,
     gates,
     hidden,
@@ -30,6 +31,7 @@ from tools.pages import (
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
+    "address of TITLE": addresses.link,
     "article SOURCE": claims.article,
     "bands": claims.bands,
     "change PROFILE": profiles.change,

@@ -68,39 +68,46 @@ def render() -> str:
 
 
 def _row(rule: Rule) -> str:
-    return f"| [{rule.code}](#{rule.code.lower()}) | {_prose(rule.title)} |"
+    return f"| [{rule.code}](#{rule.code.lower()}) | {prose(rule.title)} |"
 
 
 def _entry(rule: Rule) -> Iterator[str]:
     yield f"### {rule.code}\n"
-    yield f"**{_prose(rule.title)}** ({rule.severity})\n"
-    yield f"{_prose(next(sentences(rule)))}\n"
+    yield f"**{prose(rule.title)}** ({rule.severity})\n"
+    yield f"{prose(next(sentences(rule)))}\n"
     if message := message_of(rule):
-        yield f"Message: {_prose(message)}.\n"
+        yield f"Message: {prose(message)}.\n"
     fix = fix_of(rule).partition(" ")[0].replace("none", "")
-    source = "; ".join(map(_evidence, rule.source.split("; ")))
+    source = "; ".join(map(evidence, rule.source.split("; ")))
     yield f"Source: {source}.{f' Fix: {fix}.' * bool(fix)}\n"
     for name, text in examples(rule):
-        yield f"{name}:\n\n```{_language(rule)}\n{text}\n```\n"
+        yield f"{name}:\n\n```{language(rule)}\n{text}\n```\n"
 
 
-def _prose(said: str) -> str:
+def prose(said: str) -> str:
     """Return a text with what could be markup escaped."""
     return re.sub(r"([\\*_<|\[~])", r"\\\1", said)
 
 
-def _evidence(said: str) -> str:
-    """Return where something was seen, as a link where that is on a page of this project."""
+def evidence(said: str, docs: str = "../") -> str:
+    """
+    Return where something was seen, as a link where that is on a page of this project.
+
+    Args:
+        said: A part of the source of a rule.
+        docs: The way from the page to the folder docs.
+    """
     if said.startswith("docs/"):
         path = DOCS.parent / said
         target = f"runs/README.md#{path.name}" if path.is_dir() else said.removeprefix("docs/")
-        return f"[{said[5:]}](../{target})"
+        return f"[{said[5:]}]({docs}{target})"
     if said.startswith("profiles/"):
-        return f"[{said}](../../{said})"
+        return f"[{said}]({docs}../{said})"
     if found := re.fullmatch(r"(\S+:\d+) `(.+)`", said):
-        return f"{_prose(found[1])} `{found[2]}`"
-    return _prose(said)
+        return f"{prose(found[1])} `{found[2]}`"
+    return prose(said)
 
 
-def _language(rule: Rule) -> str:
+def language(rule: Rule) -> str:
+    """Return what a block with an example of a rule is called."""
     return {"UW": "ini", "GU": "python"}.get(rule.code[:2], "text")

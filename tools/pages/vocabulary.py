@@ -32,12 +32,9 @@ def options() -> str:
     rows = (
         (
             sense.means,
-            *(_spelling(sense, program) for program in TRANSLATABLE),
+            *(spelling(sense, program) for program in TRANSLATABLE),
             ", ".join(
-                _code(line)
-                for program in TRANSLATABLE
-                if program in sense.columns
-                for line in _sources(sense.columns[program], program)
+                _code(line) for program in TRANSLATABLE for line in sources_of(sense, program)
             ),
         )
         for sense in senses().values()
@@ -106,12 +103,12 @@ def _cell(found: Sense | Gone | Hidden, program: str) -> str:
     if isinstance(found, Hidden):
         return found.does[program]
     if isinstance(found, Sense):
-        return _spelling(found, program)
+        return spelling(found, program)
     has = _options(found, program)
     return f"no equivalent: {found.instead}" if has == UNKNOWN else has
 
 
-def _spelling(sense: Sense, program: str) -> str:
+def spelling(sense: Sense, program: str) -> str:
     """Return how a server spells a sense, and what differs there."""
     column = sense.columns.get(program)
     if column is None:
@@ -123,12 +120,18 @@ def _spelling(sense: Sense, program: str) -> str:
 
 def _spelt(column: Spelling, program: str) -> Iterator[str]:
     """Yield the options of a server for a sense, and what holds without them."""
-    yield ", ".join(_option(name, program) for name in column.names)
-    off = ", ".join(_option(name, program) for name in column.opposite)
+    yield ", ".join(option(name, program) for name in column.names)
+    off = ", ".join(option(name, program) for name in column.opposite)
     yield f"off by {off}" * bool(off)
     yield "always" * column.always
     default = {"true": "on", "false": "off"}.get(column.implied, column.implied)
     yield f"{default} by default" * bool(default)
+
+
+def sources_of(sense: Sense, program: str) -> Iterator[str]:
+    """Yield where a server's option for a sense stands in its source; nothing without one."""
+    if program in sense.columns:
+        yield from _sources(sense.columns[program], program)
 
 
 def _sources(column: Spelling, program: str) -> Iterator[str]:
@@ -145,11 +148,11 @@ def _options(feature: Gone, program: str) -> str:
         return UNKNOWN
     others = TRANSLATABLE[program].options().keys() - by_option(program).keys()
     names = sorted(name for name in others if pattern.fullmatch(name))
-    shown = ", ".join(_option(name, program) for name in names[:SHOWN])
+    shown = ", ".join(option(name, program) for name in names[:SHOWN])
     return shown + f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
 
 
-def _option(name: str, program: str) -> str:
+def option(name: str, program: str) -> str:
     """Return an option as a configuration of its server has it."""
     return _code(TRANSLATABLE[program].translator.words.form.partition("{}")[0] + name)
 

@@ -23,13 +23,24 @@ from typing import Any
 import yaml
 
 from lab.errors import LabError, UsageError
+from tools.pages.addresses import urls
 from tools.pages.files import ROOT
+from tools.site.docs import write_reports, write_sources
 from web import answers
 
 WEB = ROOT / "web"
 HERE = Path(__file__).parent
 NPM = ROOT / "build" / "npm"
 """Where packages of npm are installed."""
+
+SPHINX = ROOT / ".site" / "bin" / "sphinx-build"
+"""What makes the documentation: `tools/setup.sh site` installs it."""
+
+ACCESSIBLE = {
+    'class="caption" role="heading"': 'class="caption" role="heading" aria-level="2"',
+    "<pre>": '<pre tabindex="0">',
+}
+"""What Sphinx writes -> what a screen reader and a keyboard need in its place."""
 
 PAGE = ("index.html", "page.css", "page.js", "worker.js", "offline.js")
 """The files of the page that are served as they are."""
@@ -38,9 +49,9 @@ ENGINE_HERE = 'content="engine/"'
 """Where index.html names the folder of the engine."""
 
 
-def build(site: Path) -> None:
+def build(site: Path, *, reports: bool = True) -> None:
     """
-    Build the site.
+    Build the site; with the report of each stored run, which takes most of the time.
 
     Raises:
         UsageError: A program is missing, or npm or node fails.
@@ -55,8 +66,39 @@ def build(site: Path) -> None:
     with elsewhere():
         page["rules.json"] = json.dumps(answers.rules(), separators=(",", ":"))
     page[".nojekyll"] = ""  # GitHub leaves out folders that begin with _ otherwise
+    rules = json.loads(page["rules.json"])
+    document(site, {code: rule["tries"] for code, rule in rules.items()})
+    if reports:
+        write_reports(site)
     for name, text in page.items():
         (site / name).write_text(text, encoding="utf-8")
+
+
+def document(site: Path, tries: dict[str, Any]) -> None:
+    """Write the documentation; `tries` says of which rules the page can show the example."""
+    with tempfile.TemporaryDirectory() as folder:
+        sources = Path(folder) / "sources"
+        write_sources(sources, urls()["Source"].rstrip("/"), tries)
+        words = (
+            "-b",
+            "dirhtml",
+            "-W",
+            "--keep-going",
+            "-q",
+            "-c",
+            str(HERE),
+            "-d",
+            f"{folder}/doctrees",
+        )
+        run(str(SPHINX), *words, str(sources), str(site))
+    for name in ("objects.inv", ".buildinfo"):
+        (site / name).unlink(missing_ok=True)
+    shutil.rmtree(site / "_sources", ignore_errors=True)
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        for before, after in ACCESSIBLE.items():
+            text = text.replace(before, after)
+        path.write_text(text, encoding="utf-8")
 
 
 def missing() -> str:
@@ -64,6 +106,8 @@ def missing() -> str:
     programs = [program for program in ("node", "npm") if shutil.which(program) is None]
     if programs:
         return f"needs {' and '.join(programs)}: apt-get install nodejs npm"
+    if not SPHINX.exists():
+        return "needs Sphinx: tools/setup.sh site"
     try:
         install()
     except UsageError as error:
