@@ -63,7 +63,7 @@ function coloured(line) {
   if (/^\s*\[/.test(line)) return [make("span", { className: "head" }, line)];
   const option = /^(\s*)([\w-]+)(\s*[:=].*)$/.exec(line);
   if (option) return [option[1], make("span", { className: "option" }, option[2]), option[3]];
-  const words = line.split(/((?<=\s)--?[a-zA-Z][\w-]*)/);
+  const words = line.split(/((?<=^|\s)--?[a-zA-Z][\w-]*)/);
   return words.map((word, index) => (index % 2 ? make("span", { className: "option" }, word) : word));
 }
 

@@ -13,6 +13,7 @@ from tests.kit.lab_process import BIN, ROOT
 
 WORKFLOWS = (
     "templates/performance.yml", ".github/workflows/check.yml", ".github/workflows/performance.yml",
+    ".github/workflows/site.yml",
 )  # fmt: skip
 ACTIONS = ("action.yml", "ab/action.yml")
 FORMS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(".github/ISSUE_TEMPLATE/*.yml"))
