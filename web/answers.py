@@ -278,5 +278,5 @@ def rules() -> Mapping[str, Any]:
 def _finds(code: str, text: str, *, inside: bool) -> bool:
     """Return whether the page finds what a rule is about in its example."""
     request = {"text": whole(code, text), "container": inside, "parts": ["findings"]}
-    found = json.loads(answered(json.dumps(request)))["findings"].get("list", ())
-    return any(finding["code"] == code for finding in found)
+    findings = json.loads(answered(json.dumps(request)))["findings"].get("list", ())
+    return any(finding["code"] == code for finding in findings)

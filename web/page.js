@@ -69,7 +69,7 @@ function coloured(line) {
 
 function select(line, column) {
   const all = lines();
-  const begin = all.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+  const begin = all.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
   const content = all[line - 1] ?? "";
   text.focus();
   text.setSelectionRange(begin + offset(content, column), begin + content.length);
@@ -350,10 +350,10 @@ function showTranslations() {
 
 const tabs = [...document.querySelectorAll("[role=tab]")];
 function open(tab, focus = true) {
-  for (const each of tabs) {
-    each.setAttribute("aria-selected", each === tab);
-    each.tabIndex = each === tab ? 0 : -1;
-    $(each.getAttribute("aria-controls")).hidden = each !== tab;
+  for (const other of tabs) {
+    other.setAttribute("aria-selected", other === tab);
+    other.tabIndex = other === tab ? 0 : -1;
+    $(other.getAttribute("aria-controls")).hidden = other !== tab;
   }
   if (focus) tab.focus();
 }
@@ -373,7 +373,7 @@ document.addEventListener("keydown", (event) => {
   const cards = [...document.querySelectorAll("ol.cards > li")].sort((one, other) => one.dataset.line - other.dataset.line);
   if (!cards.length) return;
   at = at < 0 && event.shiftKey ? cards.length - 1 : (at + (event.shiftKey ? -1 : 1) + cards.length) % cards.length;
-  cards.forEach((each, index) => each.classList.toggle("now", index === at));
+  cards.forEach((item, index) => item.classList.toggle("now", index === at));
   open(tabs[0], false);
   cards[at].scrollIntoView({ block: "nearest" });
   const { line, column } = cards[at].dataset;
@@ -385,7 +385,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("selectionchange", () => {
   if (document.activeElement !== text) return;
   const line = text.value.slice(0, text.selectionStart).split("\n").length;
-  document.querySelectorAll("ol.cards > li").forEach((each) => each.classList.toggle("near", Number(each.dataset.line) === line));
+  document.querySelectorAll("ol.cards > li").forEach((item) => item.classList.toggle("near", Number(item.dataset.line) === line));
 });
 
 text.maxLength = MOST_CHARACTERS; // cuts in silence what no event announces
@@ -447,7 +447,7 @@ $("example").addEventListener("change", () => {
 });
 
 function example(key) {
-  const chosen = examples.find((each) => each.key === key) ?? examples[0];
+  const chosen = examples.find((one) => one.key === key) ?? examples[0];
   $("example").value = chosen.key;
   kind.value = "";
   container.checked = false;

@@ -37,7 +37,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def asked(text, **request):
+def answer_to(text, **request):
     """Return the answer of the page."""
     return json.loads(answers.answered(json.dumps({"text": text, **request})))
 
@@ -67,9 +67,9 @@ def test_the_page_finds_what_lint_finds(here, capsys):
     """For the example of each rule and the corpus: the same findings with the same fixes."""
     for key, text in TEXTS.items():
         name = written(here, text)
-        found = asked(text, parts=["findings"])["findings"]
+        findings = answer_to(text, parts=["findings"])["findings"]
         lines = printed(capsys, "lint", "--all", "--no-container", name)
-        assert found.get("list") == lines or (lines == [] and "error" in found), key
+        assert findings.get("list") == lines or (lines == [] and "error" in findings), key
 
 
 STEP = len(TEXTS) // 12
@@ -86,7 +86,7 @@ def check_the_rest(here, capsys, texts):
     """Compare what is missing, and what a translation is, with what the commands print."""
     for key, text in texts.items():
         name = written(here, text)
-        answer = asked(text)
+        answer = answer_to(text)
         lacking = printed(capsys, "tune", "--dry-run", "--no-container", name)
         assert_alike(answer["missing"], lacking, key)
         translations = answer["translations"]
@@ -145,7 +145,7 @@ def test_a_fix_is_that_of_the_command(which):
     """One finding's, or all safe ones."""
     text = "[uwsgi]\nhttp = :80\nprocesess = 4\nmaster = on\n"
     finding = (
-        next(one for one in asked(text)["findings"]["list"] if one["code"] == which)
+        next(one for one in answer_to(text)["findings"]["list"] if one["code"] == which)
         if which
         else None
     )
@@ -166,7 +166,7 @@ def test_a_fix_is_that_of_the_command(which):
 )
 def test_a_hostile_text_is_refused_in_words(text, problem):
     """The page shows the sentence of the command."""
-    assert problem in json.dumps(asked(text)["findings"])
+    assert problem in json.dumps(answer_to(text)["findings"])
 
 
 def test_the_page_offers_what_is_read():

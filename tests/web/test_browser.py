@@ -206,22 +206,22 @@ def test_neither_the_page_nor_its_worker_reaches_another_host(page, tmp_path):
     with serving(tmp_path) as other:
         fetch = FETCH.format(other.address)
         assert page.driver.execute_async_script(f"{fetch}.then(arguments[0])") == "blocked"
-        blob = f"{fetch}.then((said) => postMessage(said))"
-        said = page.driver.execute_async_script(WORKER, blob)
-        assert said == "blocked"
+        blob = f"{fetch}.then((reply) => postMessage(reply))"
+        reply = page.driver.execute_async_script(WORKER, blob)
+        assert reply == "blocked"
         assert other.requested == []
 
 
 STORED = """
 const [done] = arguments;
-const found = async () => {
-  const names = [document.cookie, JSON.stringify(localStorage), JSON.stringify(sessionStorage)];
+const names = async () => {
+  const kept = [document.cookie, JSON.stringify(localStorage), JSON.stringify(sessionStorage)];
   for (const name of await caches.keys()) {
-    names.push(...(await (await caches.open(name)).keys()).map(({url}) => url));
+    kept.push(...(await (await caches.open(name)).keys()).map(({url}) => url));
   }
-  return [...names, ...(await indexedDB.databases()).map(({name}) => name)].join(" ");
+  return [...kept, ...(await indexedDB.databases()).map(({name}) => name)].join(" ");
 };
-found().then(done);
+names().then(done);
 """
 
 
@@ -324,11 +324,11 @@ const source = `const early = []; self.onmessage = (event) => early.push(event);
   await import("${address("worker.js")}"); early.forEach((event) => self.onmessage(event));`;
 const blob = new Blob([source], {type: "text/javascript"});
 const worker = new Worker(URL.createObjectURL(blob), {type: "module"});
-const said = [];
+const replies = [];
 worker.onmessage = ({data}) => {
   if (data.failed) done(data.failed);
-  if (data.answer || data.fault) said.push(data.answer ?? data.fault);
-  if (said.length === texts.length) done(said);
+  if (data.answer || data.fault) replies.push(data.answer ?? data.fault);
+  if (replies.length === texts.length) done(replies);
 };
 texts.forEach((text, id) => worker.postMessage({id, what: "answered", request: {text}}));
 """
@@ -338,8 +338,8 @@ def test_the_engine_answers_as_python_does(page, tmp_path, monkeypatch):
     """For the example of each rule and the corpus, with the modules that were packed."""
     monkeypatch.chdir(tmp_path)
     page.open()
-    said = page.driver.execute_async_script(ASK, [*TEXTS.values()])
-    for (key, text), answer in zip(TEXTS.items(), said, strict=True):
+    replies = page.driver.execute_async_script(ASK, [*TEXTS.values()])
+    for (key, text), answer in zip(TEXTS.items(), replies, strict=True):
         expected = answers.answered(json.dumps({"text": text}))
         assert json.loads(answer) == json.loads(expected.replace(str(tmp_path), "/srv/app")), key
 

@@ -134,8 +134,8 @@ def run(program: str, *words: str, folder: Path = ROOT) -> None:
         [program, *words], cwd=folder, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        said = (done.stdout + done.stderr)[-2000:]
-        raise UsageError(f"{program} failed with status {done.returncode}:\n{said}")
+        printed = (done.stdout + done.stderr)[-2000:]
+        raise UsageError(f"{program} failed with status {done.returncode}:\n{printed}")
 
 
 def make_engine(site: Path) -> str:

@@ -72,8 +72,8 @@ def ours(files: list[Path]) -> Mapping[str, bytes]:
         for file in files:
             if file.is_relative_to(site):
                 data = (near for near in file.parent.iterdir() if near.suffix in DATA)
-                for each in (file, *(data if site == CHECKOUT else ())):
-                    contents[str(each.relative_to(site))] = each.read_bytes()
+                for path in (file, *(data if site == CHECKOUT else ())):
+                    contents[str(path.relative_to(site))] = path.read_bytes()
     return contents
 
 
