@@ -12,7 +12,8 @@ function make(tag, properties = {}, ...inside) {
   return element;
 }
 const note = (...inside) => make("p", { className: "note" }, ...inside);
-const capital = (sentence) => sentence.charAt(0).toUpperCase() + sentence.slice(1);
+// The name of a server stays as it is.
+const capital = (sentence) => (/^(uWSGI|gunicorn|granian|nginx)\b/.test(sentence) ? sentence : sentence.charAt(0).toUpperCase() + sentence.slice(1));
 
 const PAUSE = 200, LIMIT = 5000; // ms: after the last key, and of one check
 const MOST_CHARACTERS = 1 << 16, MOST_LINES = 2000, MOST_CARDS = 200, MOST_LINK = 8000, MOST_TYPED = 300;
@@ -270,7 +271,7 @@ function explanation(code) {
     if (!details.open || details.childElementCount > 1) return;
     const rule = (await allRules())[code];
     if (!rule) return;
-    details.append(make("p", {}, make("b", {}, `${capital(rule.title)}. `), rule.sentences.join(" ")));
+    details.append(make("p", {}, make("b", {}, `${rule.title}. `), rule.sentences.join(" ")));
     for (const [title, example] of rule.examples) details.append(make("h3", {}, title), make("pre", { className: "block", tabIndex: 0 }, example));
   });
   return details;
@@ -314,9 +315,9 @@ function showMissing() {
       content.push(make("pre", { className: "block", tabIndex: 0, role: "group", "aria-label": "Change" }, ...removed.map((one) => line("removed", "-", one)), ...added.map((one) => line("added", "+", one))));
     }
     content.push(make("p", { className: "actions" }, make("button", { type: "button", onclick: () => write(part.text) }, "Apply all of it to the text")));
-    content.push(make("h2", {}, "Evidence"), rows(["Rule", "Reason and source"], list.map((lack) => [page(lack.code), `${capital(lack.reason)}. ${lack.evidence}`])));
+    content.push(make("h2", {}, "Evidence"), rows(["Rule", "Reason and source"], list.map((lack) => [page(lack.code), `${lack.reason}. Source: ${lack.evidence}`])));
   }
-  if (part.by_hand.length) content.push(make("h2", {}, "To edit by hand, in other files"), rows(["Rule", "What to do"], part.by_hand.map((one) => [page(one.code), `${capital(one.reason)}. ${one.why}`])));
+  if (part.by_hand.length) content.push(make("h2", {}, "To edit by hand, in other files"), rows(["Rule", "What to do"], part.by_hand.map((one) => [page(one.code), `${one.reason}: ${one.why}`])));
   if (part.left.length) content.push(note(`Also found: ${[...new Set(part.left.map((one) => one.code))].join(", ")}; see Findings.`));
   panel.replaceChildren(...content);
 }
