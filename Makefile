@@ -28,7 +28,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 STUDIES := tests/studies
 # What `make fast` leaves out: these folders and files start servers, other programs or whole
 # comparisons, or simulate hundreds of runs.
-DEAR := $(addprefix tests/,acceptance ci corpus deploy faults hygiene load locust probes scale servers stress \
+DEAR := $(addprefix tests/,acceptance ci corpus deploy faults hygiene load locust probes scale servers stress watch \
 	$(patsubst %,ab/test_%.py,ab checkout count decided hostile_branch index killed noise packages real) \
 	$(patsubst %,analysis/test_%.py,compare margin) $(patsubst %,app/test_%.py,instructions metrics openapi replay service) \
 	$(patsubst %,lint/test_%.py,acting_files ci good granian_serves hostile python_313 uwsgi_says uwsgi_serves uwsgi_starts) \

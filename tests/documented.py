@@ -73,6 +73,17 @@ ELSEWHERE = {
     "tests/ab/test_noise.py::test_the_noise_of_this_machine_is_measured": (
         ".venv/bin/lab check --noise 3m",
     ),
+    "tests/watch/test_command.py::test_the_text_has_seconds_and_an_end": (
+        ".venv/bin/lab watch 8000 --for 60s",
+        ".venv/bin/lab watch pid:4711",
+        ".venv/bin/lab watch shop.service",
+    ),
+    "tests/watch/test_command.py::test_prometheus_can_read_it": (
+        (
+            ".venv/bin/lab watch 8000 --for 50s --format prometheus "
+            "> /var/lib/node_exporter/shop.prom"
+        ),
+    ),
     "tests/studies/test_selftest.py::test_the_quick_form_passes_here": (
         ".venv/bin/lab selftest --quick",
     ),

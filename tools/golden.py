@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[1]
 
 COMMANDS = (
     *("ab", "check", "claims", "compare", "lint", "list", "migrate", "report", "run", "selftest"),
-    *("show", "stress", "tune"),
+    *("show", "stress", "tune", "watch"),
 )
 PAGE = ".golden-page"
 """Name of a page that is written to be read at once; of several values there is one for each."""

@@ -119,6 +119,7 @@ COMMANDS = {
     "show": "show",
     "stress": "stress.command",
     "tune": "tune.command",
+    "watch": "watch.command",
 }
 """Command -> the module beside this one that has it, as NAME_command."""
 
@@ -226,6 +227,7 @@ def cli() -> None:
 
     \b
     lab lint ~/shop/uwsgi.ini   find mistakes; starts nothing
+    lab watch 8000              see how busy a running server is; reads only
     lab run --quick             compare the lab's profiles, in five minutes
     lab run ~/shop/uwsgi.ini safety --path /items/3
                                 compare your configuration with a profile

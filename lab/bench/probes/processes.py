@@ -141,29 +141,8 @@ def cpu(members: Iterable[ProcessState], root: int) -> tuple[float, float]:
     return user, system
 
 
-def _pass() -> tuple[dict[int, ProcessState], bool]:
-    """Read every /proc/PID/stat once; tell whether every process was still there."""
-    processes: dict[int, ProcessState] = {}
-    whole = True
-    for name in os.listdir(PROC):  # noqa: PTH208 - names are enough, a hundred times
-        if name.isdecimal():
-            process = _read(name)
-            if process is None:
-                whole = False
-            else:
-                processes[process.pid] = process
-    return processes, whole
-
-
-def _all_there(members: Iterable[ProcessState]) -> bool:
-    for member in members:
-        now = _read(str(member.pid))
-        if now is None or now.started != member.started:
-            return False
-    return True
-
-
-def _read(pid: str) -> ProcessState | None:
+def read_process(pid: int | str) -> ProcessState | None:
+    """Return the state of one process; None if it has ended."""
     try:
         # os.open is a third of the cost of open(), and a hundred of these are read.
         descriptor = os.open(f"{PROC}/{pid}/stat", os.O_RDONLY)
@@ -173,3 +152,25 @@ def _read(pid: str) -> ProcessState | None:
             os.close(descriptor)
     except (OSError, ValueError):
         return None
+
+
+def _pass() -> tuple[dict[int, ProcessState], bool]:
+    """Read every /proc/PID/stat once; tell whether every process was still there."""
+    processes: dict[int, ProcessState] = {}
+    whole = True
+    for name in os.listdir(PROC):  # noqa: PTH208 - names are enough, a hundred times
+        if name.isdecimal():
+            process = read_process(name)
+            if process is None:
+                whole = False
+            else:
+                processes[process.pid] = process
+    return processes, whole
+
+
+def _all_there(members: Iterable[ProcessState]) -> bool:
+    for member in members:
+        now = read_process(member.pid)
+        if now is None or now.started != member.started:
+            return False
+    return True

@@ -47,8 +47,8 @@ class TcpProbe:
         return partial(_readings, read_counters())
 
 
-def read_counters() -> dict[str, int]:
-    """Read COUNTERS of this process's network namespace; one that is not there is absent."""
+def read_counters(pid: int | str = "self") -> dict[str, int]:
+    """Read COUNTERS of a process's network namespace; one that is not there is absent."""
     counters: dict[str, int] = {}
     for file, parse in (
         ("netstat", parse_counters),
@@ -56,7 +56,7 @@ def read_counters() -> dict[str, int]:
         ("stat/nf_conntrack", parse_conntrack),
     ):
         try:
-            counters |= parse((PROC / "self/net" / file).read_text())
+            counters |= parse((PROC / str(pid) / "net" / file).read_text())
         except (OSError, ValueError):
             continue
     return {name: counters[name] for name in COUNTERS if name in counters}

@@ -1,0 +1,1 @@
+"""`lab watch`: how busy a running server is."""

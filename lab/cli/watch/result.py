@@ -1,0 +1,134 @@
+"""What came of a watch: of each second, and of all of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lab.analysis.in_flight import InFlight, Look, in_flight_of
+from lab.cli.watch.target import WatchTarget
+from lab.cli.watch.watching import BUDGET, PERIOD, Watching
+
+SECOND = 1.0
+"""Seconds of looks in a line."""
+
+MOST_GUESSED = 0.05
+"""Share of guesses from which they are told."""
+
+SPARSE = 0.5
+"""Share of the looks that could have been made, below which that is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerUse:
+    """One worker, over a time."""
+
+    pid: int
+    in_flight: float | None
+    """Mean; None: unknown."""
+
+    time: float | None
+    """Share of the time that requests spent in all workers; None: unknown, or none was spent."""
+
+    segments: float | None
+    """Share of the segments with data that clients sent; None: as above."""
+
+    cpu: float | None
+    """Share of a core since the watch began; None: it has just ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A second, or all of a watch."""
+
+    at: float
+    """Seconds since 1970, at its end."""
+
+    figures: InFlight
+    capacity: int | None
+    """Requests that its workers can process at once; None: any number, or unknown."""
+
+    workers: Sequence[WorkerUse]
+    started: int
+    """Workers that have started since the watch began."""
+
+    dropped: int | None
+    """Handshakes that a full accept queue dropped since the watch began; None: unknown."""
+
+    cost: float
+    """Share of a core that the watch itself uses."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchResult:
+    """A whole watch."""
+
+    target: WatchTarget
+    whole: Period
+    not_known: Sequence[str]
+
+    @property
+    def busy(self) -> int:
+        """The number for `lab tune --busy`: p95 of the requests in flight, at least 1."""
+        return max(1, self.whole.figures.in_flight.p95)
+
+
+def period_of(watching: Watching, looks: Sequence[Look], elapsed: float) -> Period:
+    """
+    Return a period.
+
+    Args:
+        watching: What made the looks.
+        looks: One at least.
+        elapsed: Seconds since the watch began, in which its workers used CPU.
+    """
+    threads = watching.target.settings.threads
+    figures = in_flight_of(looks, threads)
+    shares = {share.pid: share for share in figures.workers}
+    pids = watching.workers.shown(shares)
+    known = not watching.workers.refused
+    uses = []
+    for pid in pids:
+        share, cpu = shares.get(pid), watching.workers.cpu(pid)
+        uses.append(
+            WorkerUse(
+                pid=pid,
+                in_flight=(share.in_flight if share else 0.0) if known else None,
+                time=share.time if share else None,
+                segments=share.segments if share else None,
+                cpu=None if cpu is None else cpu / elapsed,
+            )
+        )
+    return Period(
+        at=time.time(),
+        figures=figures,
+        capacity=threads * len(pids) if threads and pids else None,
+        workers=uses,
+        started=watching.workers.started,
+        dropped=watching.dropped(),
+        cost=watching.cost,
+    )
+
+
+def not_known(watching: Watching, figures: InFlight) -> Iterator[str]:
+    """Yield what a watch cannot tell, each with how to have it."""
+    target = watching.target
+    if watching.workers.refused:
+        user = target.listeners[0].uid
+        yield (
+            f"not as this user: which worker has a request; run `lab watch` as root, or as user "
+            f"{user} if the server has not changed its user itself"
+        )
+    elif not target.settings.loops and target.settings.threads is None:
+        yield f"how many requests the server can process at once: {target.settings.unknown}"
+    if figures.guessed > MOST_GUESSED:
+        yield (
+            f"whether a request was in flight is a guess for {figures.guessed:.0%} of the "
+            "connections: replies take less than a tick of the kernel's clock"
+        )
+    if figures.seconds and figures.looks / figures.seconds < SPARSE / PERIOD:
+        yield (
+            f"short peaks: only {figures.looks / figures.seconds:.1f} looks a second cost "
+            f"no more than {BUDGET:.0%} of a core here"
+        )

@@ -1,0 +1,127 @@
+"""Looks at a running server, again and again, for 1 % of a core at the most."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lab.analysis.in_flight import Look, look_at
+from lab.analysis.ladder import Ladder
+from lab.bench.probes.sock_diag import ListeningSocket, SocketDiagnosis
+from lab.bench.probes.sockets import Growth, drops
+from lab.bench.probes.tcp import read_counters
+from lab.cli.watch.target import WatchTarget
+from lab.cli.watch.workers import Workers
+from lab.errors import LabError
+
+PERIOD = 0.2
+"""Seconds between two looks, at the least."""
+
+BUDGET = 0.01
+"""Share of a core that watching may cost: looks are rarer where they cost more."""
+
+LEARNING = 1.0
+"""Seconds at the beginning in which the ladder learns; their looks do not count."""
+
+
+class ServerEndedError(LabError):
+    """The server that was watched listens no more."""
+
+
+@dataclass(slots=True)
+class Watching:
+    """Watches one server; reads, and does nothing else."""
+
+    target: WatchTarget
+    diagnosis: SocketDiagnosis
+    workers: Workers = field(init=False)
+    _ladder: Ladder = field(default_factory=Ladder)
+    _listeners: list[ListeningSocket] = field(default_factory=list)
+    _discarded: dict[int, int] = field(default_factory=dict)
+    _counters: dict[str, int] = field(default_factory=dict)
+    _began: float = 0.0
+    _cpu: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.workers = Workers(self.target.root, self.target.inodes)
+
+    def looks(self, seconds: float | None) -> Iterator[Look]:
+        """
+        Yield the looks that count, for so many seconds; None: until nobody wants more.
+
+        Raises:
+            ServerEndedError: The server listens no more.
+        """
+        self._begin()
+        until = None if seconds is None else self._began + LEARNING + seconds
+        cpu = self._cpu
+        while until is None or time.monotonic() < until:
+            look = self._look()
+            if look.at >= self._began + LEARNING:
+                yield look
+            used = time.process_time() - cpu
+            cpu += used
+            time.sleep(max(PERIOD, used / BUDGET))
+
+    @property
+    def cost(self) -> float:
+        """Share of a core that watching has cost so far."""
+        return (time.process_time() - self._cpu) / max(1e-9, time.monotonic() - self._began)
+
+    def dropped(self) -> int | None:
+        """Return the handshakes dropped from the full accept queue so far; None: unknown."""
+        now = read_counters(self.target.space or "self")
+        counters = {
+            name: float(now[name] - self._counters[name]) for name in now if name in self._counters
+        }
+        growths = [
+            # Whether a listener defers its accepts is unknown: a drop may be missed, none invented.
+            Growth(True, True, listener.discarded - self._discarded[listener.inode])
+            for listener in self._listeners
+        ]
+        number = drops(growths, counters).get("listener.drops")
+        return None if number is None else round(number)
+
+    def _begin(self) -> None:
+        self._began, self._cpu = time.monotonic(), time.process_time()
+        self._counters = read_counters(self.target.space or "self")
+        self._listeners = self._read_listeners()
+        self.workers.search()
+
+    def _look(self) -> Look:
+        self._listeners = self._read_listeners()
+        connections = [
+            connection
+            for family in sorted({listener.family for listener in self._listeners})
+            for connection in self.diagnosis.connections(self.target.port, family)
+            if any(listener.takes(connection) for listener in self._listeners)
+        ]
+        accepted = {connection.inode for connection in connections if connection.inode}
+        queue = sum(listener.queue for listener in self._listeners)
+        limit = sum(listener.limit for listener in self._listeners)
+        self.workers.check()
+        owners = self.workers.owners(accepted)
+        placements = self._ladder.judge(connections)
+        return look_at(time.monotonic(), placements, owners, (queue, limit))
+
+    def _read_listeners(self) -> list[ListeningSocket]:
+        """
+        Return the server's listening sockets.
+
+        Raises:
+            ServerEndedError: It has none.
+        """
+        port, addresses = self.target.port, {listener.address for listener in self.target.listeners}
+        listeners = [
+            listener
+            for listener in self.diagnosis.listeners(port)
+            # With SO_REUSEPORT a new worker has a new socket.
+            if listener.inode in self.target.inodes or listener.address in addresses
+        ]
+        if not listeners:
+            raise ServerEndedError(f"port {port}: the server listens no more")
+        for listener in listeners:
+            self._discarded.setdefault(listener.inode, listener.discarded)
+        self.workers.inodes = frozenset(listener.inode for listener in listeners)
+        return listeners
