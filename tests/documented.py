@@ -78,6 +78,13 @@ ELSEWHERE = {
         ".venv/bin/lab watch pid:4711",
         ".venv/bin/lab watch shop.service",
     ),
+    "tests/watch/test_servers.py::"
+    "test_the_port_of_nginx_tells_what_a_unix_socket_behind_it_does_not": (
+        ".venv/bin/lab watch 80",
+    ),
+    "tests/watch/test_servers.py::test_requests_on_a_unix_socket_are_those_that_the_test_holds": (
+        ".venv/bin/lab watch /run/shop.sock",
+    ),
     "tests/watch/test_command.py::test_prometheus_can_read_it": (
         (
             ".venv/bin/lab watch 8000 --for 50s --format prometheus "

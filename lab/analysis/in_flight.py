@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from lab.analysis.ladder import Placement
-from lab.model.connection import ConnectionState
+from lab.model.connection import ConnectionState, UnixConnection
 
 P95 = 0.95
 
@@ -128,6 +128,30 @@ def look_at(
             segments[owner] += placement.segments
     workers = {pid: WorkerLook(busy[pid], unread[pid], segments[pid]) for pid in busy}
     return Look(at, states, guessed, oldest / 1000, *queue, workers)
+
+
+def look_at_unix(
+    at: float,
+    connections: Iterable[UnixConnection],
+    owners: Mapping[int, int],
+    queue: tuple[int, int],
+) -> Look:
+    """
+    Return a look at a UNIX socket, of which each connection is taken for a request.
+
+    Where connections are kept for later, that is more than there are. Arguments as of `look_at`.
+    """
+    busy: Counter[int] = Counter()
+    unread: Counter[int] = Counter()
+    states: Counter[ConnectionState] = Counter({QUEUED: queue[0]})
+    for connection in connections:
+        states[UNREAD if connection.unread else BUSY] += 1
+        owner = owners.get(connection.inode)
+        if owner is not None:
+            busy[owner] += not connection.unread
+            unread[owner] += bool(connection.unread)
+    workers = {pid: WorkerLook(busy[pid], unread[pid], 0) for pid in busy}
+    return Look(at, states, 0, 0.0, *queue, workers)
 
 
 @dataclass(frozen=True, slots=True)

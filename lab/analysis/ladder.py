@@ -155,7 +155,7 @@ def not_accepted(e: Evidence) -> ConnectionState | None:
 
 def not_read(e: Evidence) -> ConnectionState | None:
     """The server does not read it yet."""
-    return UNREAD if e.now.unread else None
+    return UNREAD if e.now.unread_data else None
 
 
 def never_answered(e: Evidence) -> ConnectionState | None:
@@ -237,20 +237,25 @@ def owed_nothing(e: Evidence) -> ConnectionState | None:
 
 def counted(e: Evidence) -> ConnectionState | None:
     """The segments since the state was last certain are those of as many replies as requests."""
-    ratio, anchor = e.learned.ratio(), e.anchor
-    if ratio is None or anchor is None:
+    return None if e.anchor is None else count_since(e.anchor, e)
+
+
+def guess(e: Evidence) -> ConnectionState | None:
+    """The count since the connection began, in which one merged segment stays; else the odds."""
+    odds = e.learned.odds(e.now)
+    return count_since(Anchor(0, 0, 0), e) or (BUSY if odds.busy >= odds.idle else IDLE)
+
+
+def count_since(anchor: Anchor, e: Evidence) -> ConnectionState | None:
+    """Return the state by the segments since *anchor*; None if they leave it open."""
+    ratio = e.learned.ratio()
+    if ratio is None:
         return None
     came, went = e.now.data_segments_in - anchor.data_in, e.now.data_segments_out - anchor.data_out
     requests = anchor.requests + came - went / ratio
     if round(requests) not in {0, 1} or abs(requests - round(requests)) >= NEAR:
         return None
     return BUSY if round(requests) else IDLE
-
-
-def guess(e: Evidence) -> ConnectionState | None:
-    """Most of such connections were so."""
-    odds = e.learned.odds(e.now)
-    return BUSY if odds.busy >= odds.idle else IDLE
 
 
 RULES: tuple[Callable[[Evidence], ConnectionState | None], ...] = (

@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
+CLOSE_WAIT = 8
+"""State of a connection whose client has closed it, or only ended sending."""
+
 
 class ConnectionState(enum.StrEnum):
     """Where the request of a connection is. All but IDLE are requests in flight."""
@@ -25,6 +28,14 @@ class ConnectionState(enum.StrEnum):
     """The reply is on its way: the client does not take it yet, or more of it comes."""
 
 
+class UnixConnection(NamedTuple):
+    """One accepted connection of a UNIX socket at one moment: the kernel keeps no times of it."""
+
+    inode: int
+    unread: int
+    """Bytes that have arrived and are not read."""
+
+
 class TcpConnection(NamedTuple):
     """
     One established connection at one moment.
@@ -39,7 +50,7 @@ class TcpConnection(NamedTuple):
     cookie: bytes
     """Identifies the socket as long as the machine is up."""
     unread: int
-    """Bytes that have arrived and are not read."""
+    """Bytes that have arrived and are not read; the end of what the client sends counts as one."""
     unacknowledged: int
     """Bytes that were written and are not acknowledged."""
     uid: int
@@ -57,6 +68,11 @@ class TcpConnection(NamedTuple):
     data_segments_out: int
     bytes_sent: int
     bytes_sent_again: int
+
+    @property
+    def unread_data(self) -> int:
+        """Bytes that have arrived and are not read."""
+        return max(0, self.unread - (self.state == CLOSE_WAIT))
 
     @property
     def reply_bytes(self) -> int:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import socket
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +21,6 @@ from lab.bench.servers.ports import free_port
 from lab.cli.watch import watching
 from lab.cli.watch.target import find_target
 from tests.kit.lab_process import BIN, SITES, environment, until
-
-LEARNING = 0.5
-"""Seconds that a test lets the ladder learn: more than `lab.analysis.ladder.OWED`."""
 
 
 def why_none() -> str | None:
@@ -84,8 +84,21 @@ class Gate:
 class Clients:
     """Connections of clients to a server."""
 
-    def __init__(self, port: int, number: int) -> None:
-        self._connections = [socket.create_connection(("127.0.0.1", port)) for _ in range(number)]
+    def __init__(self, where: int | Path, number: int) -> None:
+        self._connections = [self._connected(where) for _ in range(number)]
+
+    @staticmethod
+    def _connected(where: int | Path) -> socket.socket:
+        """Return a connection to a port, or to a path."""
+        if isinstance(where, int):
+            return socket.create_connection(("127.0.0.1", where))
+        conn = socket.socket(socket.AF_UNIX)
+        try:
+            conn.connect(str(where))
+        except OSError:
+            conn.close()
+            raise
+        return conn
 
     def send(self, path: str, number: int) -> None:
         """Send a request on the first *number* connections."""
@@ -93,7 +106,7 @@ class Clients:
             conn.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
 
     def receive(self, number: int) -> None:
-        """Read a whole reply on the first *number* connections."""
+        """Read a whole reply on the first *number* connections; close those that it ends."""
         for conn in self._connections[:number]:
             conn.settimeout(30)
             reply = b""
@@ -101,6 +114,8 @@ class Clients:
                 piece = conn.recv(4096)
                 assert piece, reply
                 reply += piece
+            if b"connection: close" in reply.lower():
+                conn.close()
 
     def close(self) -> None:
         """Close all."""
@@ -128,12 +143,12 @@ def stand(folder: Path, *words: str, port: int | None = None) -> Iterator[tuple[
         process.wait()
 
 
-def connected(port: int, number: int) -> Clients:
+def connected(where: int | Path, number: int) -> Clients:
     """Return clients of a server, as soon as it answers."""
 
     def answers() -> bool:
         try:
-            first = Clients(port, 1)
+            first = Clients(where, 1)
         except OSError:
             return False
         with contextlib.closing(first):
@@ -142,14 +157,44 @@ def connected(port: int, number: int) -> Clients:
         return True
 
     until(answers, "an answer")
-    return Clients(port, number)
+    return Clients(where, number)
+
+
+class Watcher:
+    """Watches a server all the time, as `lab watch` does, and hands out looks."""
+
+    def __init__(self, server: str) -> None:
+        self.target = find_target(server)
+        self._diagnosis = SocketDiagnosis(self.target.space)
+        self.watching = watching.Watching(self.target, self._diagnosis)
+        self._looks = self.watching.looks(None)
+        self._made: queue.Queue[Look] = queue.Queue()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+
+    def looks(self, number: int = 3) -> list[Look]:
+        """Return some looks from now on, after the ladder has had its time."""
+        enough = time.monotonic() + watching.LEARNING
+        until(lambda: time.monotonic() > enough, "learning")
+        while not self._made.empty():
+            self._made.get()
+        return [self._made.get(timeout=60) for _ in range(number)]
+
+    def close(self) -> None:
+        """End."""
+        self._ended.set()
+        self._thread.join()
+        self._diagnosis.close()
+
+    def _watch(self) -> None:
+        for look in self._looks:
+            self._made.put(look)
+            if self._ended.is_set():
+                return
 
 
 def looks_at(server: str, number: int = 3) -> list[Look]:
-    """Return some looks at a server, after the ladder has learned."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(watching, "LEARNING", LEARNING)
-        target = find_target(server)
-        with SocketDiagnosis(target.space) as diagnosis:
-            looks = watching.Watching(target, diagnosis).looks(None)
-            return [next(looks) for _ in range(number)]
+    """Return some looks at a server."""
+    with contextlib.closing(Watcher(server)) as watcher:
+        return watcher.looks(number)

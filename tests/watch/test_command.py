@@ -69,7 +69,8 @@ def test_each_line_is_a_json_object(held, tmp_path):
     assert whole["whole"]
     assert whole["in_flight"] == {"mean": HELD, "p95": HELD, "most": HELD}
     assert whole["capacity"] == 8
-    assert (whole["port"], whole["process"], whole["server"]) == (port, pid, "gunicorn")
+    assert (whole["listens"], whole["process"]) == (f"port {port}", pid)
+    assert whole["server"] == "gunicorn"
     assert whole["busy"] == HELD
     assert sum(worker["in_flight"] for worker in whole["workers"]) == HELD
     assert len(whole["workers"]) == 2
@@ -196,6 +197,7 @@ def test_the_cost_decides_how_often_it_looks(monkeypatch):
     ("name", "says"),
     [
         ("pid:999999999", "there is no process"),
+        ("/nosuch.sock", "nothing listens on this UNIX socket here"),
         (":1", "nothing listens on TCP port 1"),
         ("nosuch", "no process of a unit nosuch.service runs"),
         ("nosuch.scope", "no process of a unit nosuch.scope runs"),
@@ -213,7 +215,7 @@ def test_a_process_without_a_port_is_told():
     """It may be the wrong one."""
     with subprocess.Popen(["sleep", "600"]) as process:
         try:
-            with pytest.raises(UsageError, match=f"{process.pid}: it listens on no TCP port"):
+            with pytest.raises(UsageError, match=f"{process.pid}: it listens nowhere"):
                 find_target(f"pid:{process.pid}")
         finally:
             process.kill()

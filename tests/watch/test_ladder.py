@@ -75,6 +75,9 @@ CASES = {
     "a client that has closed, and is worked for": (
         [(seen(2, 1, age=(8, 60, 8), state=8), BUSY, "received_last")]
     ),
+    "a kept connection that the client has closed, and nobody has read that": (
+        [(seen(1, 1, age=(60, 8, 8), state=8, unread=1), IDLE, "sent_last")]
+    ),
     "headers, then the body of one reply": [
         (seen(1, 1, age=(90, 40, 40)), IDLE, "sent_last"),
         (seen(1, 2, age=(290, 100, 100)), SENDING, "streaming"),
@@ -161,6 +164,21 @@ def test_segments_are_counted_since_the_state_was_certain():
     assert [(each.state, each.rule) for each in placements] == [
         (IDLE, "counted"),
         (BUSY, "counted"),
+    ]
+
+
+def test_at_first_sight_segments_are_counted_since_the_beginning():
+    """That is a guess, but a better one than the odds."""
+    ladder = Ladder()
+    others = [
+        seen(2, 4, age=(60, 8, 8), cookie=bytes([100 + number])) for number in range(LEAST_RATIOS)
+    ]
+    busy = seen(3, 4, 3, age=(9000, 9000, 9000), cookie=b"1")
+    idle = seen(3, 6, 3, age=(9000, 9000, 9000), cookie=b"2")
+    *_, first, second = ladder.judge([*others, busy, idle])
+    assert [(first.state, first.rule), (second.state, second.rule)] == [
+        (BUSY, "guess"),
+        (IDLE, "guess"),
     ]
 
 

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import subprocess
 from contextlib import closing
 
 import pytest
 
+from lab.bench.servers.ports import free_port
 from lab.cli.watch.target import find_target
-from tests.watch.stand import connected, looks_at, needs_diagnosis, stand
+from tests.kit.lab_process import run
+from tests.watch.stand import Watcher, connected, looks_at, needs_diagnosis, stand
 
 pytestmark = needs_diagnosis
 
 CLIENTS = 10
 
 ADDRESS = "127.0.0.1:{port}"
+KEEP = ("--keep-alive", "60")
 UWSGI = ("uwsgi", "--module", "held", "--need-app", "--die-on-term", "--enable-threads")
 
 SERVERS = {
     "uwsgi-http-socket": ((*UWSGI, "--master", "--http-socket", ADDRESS, "--processes", "2"), 2),
     "uwsgi-threads": ((*UWSGI, "--http-socket", ADDRESS, "--threads", "3"), 3),
     "gunicorn-sync": (("gunicorn", "-b", ADDRESS, "-w", "2", "held"), 2),
-    "gunicorn-gthread": (("gunicorn", "-b", ADDRESS, "--threads", "3", "held"), 3),
-    "gunicorn-gevent": (("gunicorn", "-b", ADDRESS, "-k", "gevent", "held"), CLIENTS),
-    "gunicorn-asgi": (("gunicorn", "-b", ADDRESS, "-k", "asgi", "held:asgi"), CLIENTS),
+    "gunicorn-gthread": (("gunicorn", "-b", ADDRESS, "--threads", "3", *KEEP, "held"), 3),
+    "gunicorn-gevent": (("gunicorn", "-b", ADDRESS, "-k", "gevent", *KEEP, "held"), CLIENTS),
+    "gunicorn-asgi": (("gunicorn", "-b", ADDRESS, "-k", "asgi", *KEEP, "held:asgi"), CLIENTS),
     "granian-asgi": (("granian", "--port", "{port}", "--interface", "asgi", "held:asgi"), CLIENTS),
     "granian-wsgi": (
         ("granian", "--port", "{port}", "--interface", "wsgi", "--blocking-threads", "3",
@@ -40,29 +47,125 @@ def test_requests_in_flight_are_those_that_the_test_holds(server, tmp_path):
     """In flight is what clients wait for; in workers is what the application works on."""
     command, in_code = SERVERS[server]
     with (
-        stand(tmp_path, *command) as (gate, port, pid),
+        stand(tmp_path, *command) as (gate, port, _),
         closing(connected(port, CLIENTS)) as clients,
+        closing(Watcher(f":{port}")) as watcher,
     ):
+        threads = watcher.target.settings.threads
         clients.send("/held", CLIENTS)
         gate.wait_for(in_code)
-        threads = find_target(str(port)).settings.threads
-        for look in looks_at(f"pid:{pid}"):
+        for look in watcher.looks():
             assert (look.in_flight, look.in_workers(threads)) == (CLIENTS, in_code)
             assert look.queued + look.waiting_inside(threads) == CLIENTS - in_code
-            assert sum(each.busy + each.unread for each in look.workers.values()) == (
-                CLIENTS - look.queued
-            )
+            held = sum(worker.busy + worker.unread for worker in look.workers.values())
+            assert held == CLIENTS - look.queued
         gate.pass_all(CLIENTS)
         clients.receive(CLIENTS)
-        assert [look.in_flight for look in looks_at(f":{port}")] == [0, 0, 0]
+        assert [look.in_flight for look in watcher.looks()] == [0, 0, 0]
         if server in KEEPS:
             clients.send("/", CLIENTS)
             clients.receive(CLIENTS)
             clients.send("/held", in_code)
             gate.wait_for(in_code)
-            for look in looks_at(f":{port}"):
+            for look in watcher.looks():
                 assert (look.in_flight, look.in_workers(threads)) == (in_code, in_code)
                 assert look.connections == CLIENTS
             gate.pass_all(in_code)
             clients.receive(in_code)
-            assert [look.in_flight for look in looks_at(f":{port}")] == [0, 0, 0]
+            assert [look.in_flight for look in watcher.looks()] == [0, 0, 0]
+
+
+UNIX = {
+    "uwsgi": ((*UWSGI, "--http-socket", "{folder}/s", "--listen", "64", "--processes", "2"), 2),
+    "gunicorn-sync": (("gunicorn", "-b", "unix:{folder}/s", "-w", "3", "held"), 3),
+}
+"""Server that closes its connections -> its command, how many requests are in its code."""
+
+
+@pytest.mark.parametrize("server", UNIX)
+def test_requests_on_a_unix_socket_are_those_that_the_test_holds(server, tmp_path):
+    """Accepted ones are in workers, the rest is in the queue."""
+    command, in_code = UNIX[server]
+    path = tmp_path / "s"
+    with (
+        stand(tmp_path, *command) as (gate, _, pid),
+        closing(connected(path, CLIENTS)) as clients,
+    ):
+        clients.send("/held", CLIENTS)
+        gate.wait_for(in_code)
+        target = find_target(str(path))
+        assert (target.root, target.settings.closes) == (pid, True)
+        for look in looks_at(f"pid:{pid}"):
+            assert (look.in_flight, look.read, look.queued) == (
+                CLIENTS,
+                in_code,
+                CLIENTS - in_code,
+            )
+            assert [worker.busy for worker in look.workers.values()] == [1] * in_code
+        gate.pass_all(CLIENTS)
+        clients.receive(CLIENTS)
+        assert [look.in_flight for look in looks_at(f"unix:{path}")] == [0, 0, 0]
+
+
+def test_kept_connections_of_a_unix_socket_are_told(tmp_path):
+    """There they are more than the requests, and the watch says so."""
+    command = ("gunicorn", "-b", "unix:{folder}/s", "--threads", "4", "held")
+    with stand(tmp_path, *command), closing(connected(tmp_path / "s", 3)) as clients:
+        clients.send("/", 3)
+        clients.receive(3)
+        done = run("lab", "watch", str(tmp_path / "s"), "--for", "1s", cwd=tmp_path)
+    assert "Not known: which connections have a request: the kernel keeps no times" in done.stdout
+    assert "Not counted: what a full queue refuses" in done.stdout
+
+
+NGINX = """
+daemon off;
+{user}
+pid {folder}/nginx.pid;
+error_log stderr;
+worker_processes 1;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/a;
+    proxy_temp_path {folder}/b;
+    uwsgi_temp_path {folder}/c;
+    fastcgi_temp_path {folder}/d;
+    scgi_temp_path {folder}/e;
+    upstream held {{ server unix:{folder}/s; keepalive 16; }}
+    server {{
+        listen 127.0.0.1:{port};
+        location / {{
+            proxy_pass http://held;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+        }}
+    }}
+}}
+"""
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="needs nginx")
+def test_the_port_of_nginx_tells_what_a_unix_socket_behind_it_does_not(tmp_path):
+    """Requests in flight at its port, whatever connections it keeps to the server."""
+    front, user = free_port(), "user root;" if os.geteuid() == 0 else ""
+    (tmp_path / "nginx.conf").write_text(NGINX.format(folder=tmp_path, port=front, user=user))
+    command = ("gunicorn", "-b", "unix:{folder}/s", "--threads", "4", "held")
+    with stand(tmp_path, *command) as (gate, _, _):
+        connected(tmp_path / "s", 0)
+        nginx = subprocess.Popen(
+            [shutil.which("nginx"), "-c", tmp_path / "nginx.conf"], start_new_session=True
+        )
+        try:
+            with closing(connected(front, CLIENTS)) as clients:
+                clients.send("/", CLIENTS)
+                clients.receive(CLIENTS)
+                clients.send("/held", 4)
+                gate.wait_for(4)
+                looks = looks_at(f":{front}")
+                assert [(look.in_flight, look.connections) for look in looks] == [(4, CLIENTS)] * 3
+                gate.pass_all(4)
+                clients.receive(4)
+        finally:
+            os.killpg(nginx.pid, signal.SIGTERM)
+            nginx.wait()

@@ -108,7 +108,8 @@ def refusing(number):
 
 
 @pytest.mark.parametrize(
-    ("number", "says"), [(errno.ENOENT, "modprobe tcp_diag"), (errno.EPERM, "not permitted")]
+    ("number", "says"),
+    [(errno.ENOENT, "modprobe -a tcp_diag unix_diag"), (errno.EPERM, "not permitted")],
 )
 def test_a_kernel_that_describes_nothing_is_named(number, says, monkeypatch):
     """As one without the module, or the sandbox of a container."""

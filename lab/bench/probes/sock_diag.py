@@ -1,5 +1,5 @@
 """
-TCP sockets of a port, as the kernel's socket diagnosis describes them to any user.
+Sockets of a port or a path, as the kernel's socket diagnosis describes them to any user.
 
 One request returns all connections of a port with their counters (struct tcp_info). It needs no
 rights, sends nothing to the server and takes no copy of its descriptors. The kernel walks its whole
@@ -26,7 +26,7 @@ from typing import Any, Self
 
 from lab.bench.probes.processes import PROC
 from lab.errors import LabError
-from lab.model.connection import TcpConnection
+from lab.model.connection import CLOSE_WAIT, TcpConnection, UnixConnection
 
 NETLINK_SOCK_DIAG = 4
 SOCK_DIAG_BY_FAMILY = 20
@@ -34,8 +34,8 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 REQUEST_AND_DUMP = 0x301
 """NLM_F_REQUEST, NLM_F_ROOT and NLM_F_MATCH."""
 
-ESTABLISHED, CLOSE_WAIT, LISTEN = 1 << 1, 1 << 8, 1 << 10
-"""States to return. CLOSE_WAIT: the client has closed, and the server may still work for it."""
+ESTABLISHED, CLOSED_BY_CLIENT, LISTEN = 1 << 1, 1 << CLOSE_WAIT, 1 << 10
+"""States to return. The server may still work for a client that has closed."""
 
 INFO, MEMORY = 2, 7
 """Extensions: struct tcp_info, and the nine numbers of which the last is sk_drops."""
@@ -49,6 +49,21 @@ _SOCKET = struct.Struct("=xBxx4x16s16x4x8s4xIIII")
 
 _TCP = struct.Struct("=24xI16xI4xII68xQI4xI4xII40xQQ")
 """Of struct tcp_info what `TcpConnection` has, up to tcpi_bytes_retrans of Linux 4.19."""
+
+_UNIX_QUESTION = struct.Struct("=BBxxIII8x")
+"""struct unix_diag_req: family, protocol, states, inode, what to show."""
+
+_UNIX_SOCKET = struct.Struct("=xxBxI8x")
+"""struct unix_diag_msg: state, inode."""
+
+UNIX_NAME, UNIX_LENGTHS, UNIX_SHUTDOWN, UNIX_USER = 0, 4, 6, 7
+"""Attributes of struct unix_diag_msg."""
+
+SENDING_ENDED = 2
+"""Bit of UNIX_SHUTDOWN: the server has sent all, and only waits for the client to close."""
+
+UNIX_SHOWN = 1 << 0 | 1 << 4 | 1 << 6
+"""UDIAG_SHOW_NAME, UDIAG_SHOW_RQLEN and UDIAG_SHOW_UID."""
 
 _PORT = struct.Struct("!H")
 _ATTRIBUTE = struct.Struct("=HH")
@@ -65,12 +80,13 @@ class SocketDiagnosisError(LabError):
 
 @dataclass(frozen=True, slots=True)
 class ListeningSocket:
-    """A listening TCP socket."""
+    """A listening socket."""
 
     family: int
     address: bytes
-    """16 bytes; of IPv4 the first four. All 0: every address."""
+    """16 bytes; of IPv4 the first four. All 0: every address. Of a UNIX socket its path."""
     port: int
+    """0 of a UNIX socket."""
     uid: int
     inode: int
     queue: int
@@ -83,6 +99,13 @@ class ListeningSocket:
     def takes(self, connection: TcpConnection) -> bool:
         """Return whether a connection of its port may have come through it."""
         return self.address in {bytes(16), connection.address}
+
+    @property
+    def name(self) -> str:
+        """How people write it: "port 8000", or the path."""
+        if self.family != socket.AF_UNIX:
+            return f"port {self.port}"
+        return os.fsdecode(self.address).replace("\0", "@")
 
 
 class SocketDiagnosis:
@@ -105,6 +128,10 @@ class SocketDiagnosis:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the netlink socket."""
         self._socket.close()
 
     def listeners(self, port: int = 0) -> list[ListeningSocket]:
@@ -116,7 +143,7 @@ class SocketDiagnosis:
         """Return the connections of a local port; an IPv6 listener has its IPv4 clients, too."""
         connections = []
         unpack_socket, unpack_tcp, make = _SOCKET.unpack_from, _TCP.unpack_from, TcpConnection._make
-        for at, end in self._dump(family, INFO, ESTABLISHED | CLOSE_WAIT, port):
+        for at, end in self._dump(family, INFO, ESTABLISHED | CLOSED_BY_CLIENT, port):
             info = _attribute(self._buffer, at + _SOCKET.size, end, INFO)
             if info is None:
                 continue  # it has ended in this moment
@@ -139,13 +166,73 @@ class SocketDiagnosis:
             (local,) = _PORT.unpack_from(self._buffer, at + 4)
             yield ListeningSocket(family, address, local, uid, inode, queue, limit, drops)
 
+    def unix(self, path: bytes | None = None) -> tuple[list[ListeningSocket], list[UnixConnection]]:
+        """
+        Return the listening UNIX sockets of a path, or of all, and its accepted connections.
+
+        Without those on which the server has ended sending: gunicorn's sync workers wait up to 2 s
+        for such a client to close.
+
+        Args:
+            path: As it was bound, which may be relative; with a zero byte before an abstract name.
+        """
+        listeners, connections = [], []
+        question = _UNIX_QUESTION.pack(socket.AF_UNIX, 0, ESTABLISHED | LISTEN, 0, UNIX_SHOWN)
+        for begin, end in self._answers(question):
+            state, inode = _UNIX_SOCKET.unpack_from(self._buffer, begin)
+            at = begin + _UNIX_SOCKET.size
+            named = _attribute(self._buffer, at, end, UNIX_NAME)
+            if named is None:
+                continue  # a client's
+            name = bytes(self._buffer[named[0] : sum(named)])
+            name = name if name[:1] == b"\0" else name.rstrip(b"\0")
+            if path not in {None, name}:
+                continue
+            queue, limit = self._numbers(at, end, UNIX_LENGTHS, 2)
+            if 1 << state == LISTEN:
+                (uid,) = self._numbers(at, end, UNIX_USER, 1)
+                listeners.append(
+                    ListeningSocket(socket.AF_UNIX, name, 0, uid, inode, queue, limit, 0)
+                )
+            elif path is not None and not self._byte(at, end, UNIX_SHUTDOWN) & SENDING_ENDED:
+                connections.append(UnixConnection(inode, queue))
+        return listeners, connections
+
+    def _numbers(self, at: int, end: int, kind: int, count: int) -> tuple[int, ...]:
+        """Return the numbers of an attribute; zeros where it is not there."""
+        place = _attribute(self._buffer, at, end, kind)
+        form = struct.Struct(f"={count}I")
+        return form.unpack_from(self._buffer, place[0]) if place else (0,) * count
+
+    def _byte(self, at: int, end: int, kind: int) -> int:
+        """Return the byte of an attribute; 0 where it is not there."""
+        place = _attribute(self._buffer, at, end, kind)
+        return self._buffer[place[0]] if place else 0
+
     def _dump(
         self, family: int, extension: int, states: int, port: int
     ) -> Iterator[tuple[int, int]]:
-        """Yield where the buffer has each socket: the message's begin and end."""
-        question = _QUESTION.pack(
-            family, socket.IPPROTO_TCP, 1 << extension - 1, states, _PORT.pack(port)
-        )
+        """Yield where the buffer has each TCP socket: the message's begin and end."""
+        try:
+            yield from self._answers(
+                _QUESTION.pack(
+                    family, socket.IPPROTO_TCP, 1 << extension - 1, states, _PORT.pack(port)
+                )
+            )
+        except SocketDiagnosisError as error:
+            without_ipv6 = (
+                isinstance(error.__cause__, OSError) and error.__cause__.errno == errno.ENOENT
+            )
+            if not (without_ipv6 and family == socket.AF_INET6):
+                raise
+
+    def _answers(self, question: bytes) -> Iterator[tuple[int, int]]:
+        """
+        Yield where the buffer has each answer: the message's begin and end.
+
+        Raises:
+            SocketDiagnosisError: The kernel does not answer.
+        """
         size = _HEADER.size + len(question)
         try:
             self._socket.send(
@@ -153,8 +240,6 @@ class SocketDiagnosis:
             )
             yield from self._messages()
         except OSError as error:
-            if error.errno == errno.ENOENT and family == socket.AF_INET6:
-                return  # a kernel without IPv6
             raise _unavailable(error) from error
 
     def _messages(self) -> Iterator[tuple[int, int]]:
@@ -218,6 +303,6 @@ def _netlink_of(pid: int) -> socket.socket:
 def _unavailable(error: Any) -> SocketDiagnosisError:
     if isinstance(error, OSError) and error.errno == errno.ENOENT:
         return SocketDiagnosisError(
-            "the kernel has no socket diagnosis for TCP: `modprobe tcp_diag` as root loads it"
+            "the kernel has no socket diagnosis: `modprobe -a tcp_diag unix_diag` as root loads it"
         )
     return SocketDiagnosisError(f"the kernel does not describe its sockets (sock_diag): {error}")

@@ -13,7 +13,7 @@ from lab.bench.probes.sock_diag import SocketDiagnosis
 from lab.cli.types import NAME, duration
 from lab.cli.watch import prometheus, record, text
 from lab.cli.watch.result import SECOND, Period, WatchResult, not_known, period_of
-from lab.cli.watch.target import find_target
+from lab.cli.watch.target import ARGUMENT, find_target
 from lab.cli.watch.watching import ServerEndedError, Watching
 from lab.errors import Interrupted
 from lab.report.edge import say_form
@@ -23,7 +23,7 @@ FORMS: dict[str, ModuleType] = {"text": text, "json": record, "prometheus": prom
 
 
 @click.command("watch")
-@click.argument("server", metavar="[PORT|PID|UNIT]", required=False, type=NAME)
+@click.argument("server", metavar=ARGUMENT, required=False, type=NAME)
 @click.option(
     "--for",
     "seconds",
@@ -38,12 +38,14 @@ def watch_command(*, server: str | None, seconds: float | None, form: str) -> in
     """
     Print how many requests a running server has in flight, and where they wait.
 
-    Works for any server on TCP, in production, and needs no restart: `lab` asks the kernel about
-    the connections. It reads and does nothing else: it sends no signal, stops no process, opens no
-    connection to the server, writes nothing, and uses at most 1 % of a core.
+    Works in production, for any server on TCP, and for uWSGI and sync workers of gunicorn on a
+    UNIX socket. It needs no restart: `lab` asks the kernel about the connections. It reads and does
+    nothing else: it sends no signal, stops no process, opens no connection to the server, writes
+    nothing, and uses at most 1 % of a core.
 
     PORT is a TCP port (8000, or :8000 if there is also a process 8000), PID a process, also in a
-    container (pid:4711), UNIT a unit of systemd (shop.service).
+    container (pid:4711), UNIT a unit of systemd (shop.service), SOCKET the path of a UNIX socket
+    (/run/shop.sock).
 
     Each second prints a line; the end prints mean, p95 and most, and the number for
     `lab tune --busy`. With --format json each second is a JSON object, and the last one has

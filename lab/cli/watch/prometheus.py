@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lab.cli.watch.result import Period, WatchResult
 from lab.cli.watch.target import WatchTarget
+from lab.model.wording import in_a_line
 
 PREFIX = "pyserver_"
 
@@ -25,14 +26,19 @@ def second(_period: Period) -> str:
 
 def ending(watch_result: WatchResult) -> str:
     """Return the page."""
-    port, lines = watch_result.target.port, []
+    place, lines = _escaped(watch_result.target.name.removeprefix("port ")), []
     for name, kind, meaning, samples in _metrics(watch_result):
         if samples:
             lines += [f"# HELP {PREFIX}{name} {meaning}", f"# TYPE {PREFIX}{name} {kind}"]
             lines += [
-                f'{PREFIX}{name}{{port="{port}"{labels}}} {value:g}' for labels, value in samples
+                f'{PREFIX}{name}{{port="{place}"{labels}}} {value:g}' for labels, value in samples
             ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    """Return the value of a label as the format wants it."""
+    return in_a_line(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _metrics(watch_result: WatchResult) -> Iterator[tuple[str, str, str, Sequence[Sample]]]:

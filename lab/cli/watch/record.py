@@ -25,7 +25,7 @@ def ending(watch_result: WatchResult) -> str:
     target = watch_result.target
     whole = {
         "whole": True,
-        "port": target.port,
+        "listens": target.name,
         "server": target.settings.name,
         "process": target.root,
         **_entry(watch_result.whole),

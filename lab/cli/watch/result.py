@@ -122,6 +122,12 @@ def not_known(watching: Watching, figures: InFlight) -> Iterator[str]:
         )
     elif not target.settings.loops and target.settings.threads is None:
         yield f"how many requests the server can process at once: {target.settings.unknown}"
+    if target.is_unix and not target.settings.closes:
+        yield (
+            "which connections have a request: the kernel keeps no times for a UNIX socket, so "
+            "connections that are kept for later count as in flight; watch the port of the proxy "
+            "in front, such as nginx's"
+        )
     if figures.guessed > MOST_GUESSED:
         yield (
             f"whether a request was in flight is a guess for {figures.guessed:.0%} of the "

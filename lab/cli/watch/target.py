@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import socket
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +20,19 @@ from lab.config import servers
 from lab.config.configuration import Known
 from lab.config.interface import WSGI
 from lab.config.reading import read
+from lab.config.vocabulary.behaviour import facts, of_service
+from lab.config.vocabulary.senses import hidden
+from lab.config.vocabulary.service import Service
 from lab.errors import LabError, UsageError
 from lab.model.wording import in_a_line
 
-ARGUMENT = "[PORT|PID|UNIT]"
+ARGUMENT = "[PORT|PID|UNIT|SOCKET]"
 
 LONGEST = 60
 """Characters of a command that are shown."""
+
+CLOSED = "is closed"
+"""What becomes of a connection after the reply, in the vocabulary of a server that keeps none."""
 
 SYSTEMD = "systemd"
 """Name of the process that holds the sockets that it passes to services."""
@@ -46,13 +54,16 @@ class ServerSettings:
     unknown: str = ""
     """Why the number of threads is unknown; empty: it is known, or there is none."""
 
+    closes: bool = False
+    """Whether it is known to close each connection after the reply."""
+
 
 @dataclass(frozen=True, slots=True)
 class WatchTarget:
     """A running server."""
 
-    port: int
     listeners: Sequence[ListeningSocket]
+    """One at least: of one port, or of one path."""
     root: int | None
     """Its first process; None: this user may not see who listens."""
 
@@ -64,9 +75,14 @@ class WatchTarget:
     """A process of its network namespace, where that is another one."""
 
     @property
-    def families(self) -> list[int]:
-        """Address families that it listens on."""
-        return sorted({listener.family for listener in self.listeners})
+    def is_unix(self) -> bool:
+        """Whether it listens on a UNIX socket."""
+        return self.listeners[0].family == socket.AF_UNIX
+
+    @property
+    def name(self) -> str:
+        """Where it listens, as people write it."""
+        return self.listeners[0].name
 
     @property
     def inodes(self) -> frozenset[int]:
@@ -87,6 +103,8 @@ def find_target(text: str | None) -> WatchTarget:
         return _of_port(int(text[1:]))
     if text.isdecimal():
         return _of_number(int(text))
+    if match := re.fullmatch(r"(?:unix:)?(/.*|@.+)", text):
+        return _of_path(match[1])
     if match := re.fullmatch(r"pid:(\d{1,9})", text):
         return _of_processes(text, [int(match[1])])
     return _of_processes(text, unit_processes(text))
@@ -148,16 +166,28 @@ def _of_port(port: int) -> WatchTarget:
     return _target(listeners, holders({listener.inode for listener in listeners}))
 
 
+def _of_path(path: str) -> WatchTarget:
+    name = os.fsencode(path)
+    with SocketDiagnosis() as diagnosis:
+        listeners, _ = diagnosis.unix(b"\0" + name[1:] if path.startswith("@") else name)
+    if not listeners:
+        raise UsageError(
+            f"{in_a_line(path)}: nothing listens on this UNIX socket here; write the path as the "
+            "server has it"
+        )
+    return _target(listeners, holders({listener.inode for listener in listeners}))
+
+
 def _of_processes(name: str, pids: Collection[int]) -> WatchTarget:
     """Return the server of which *pids* are processes."""
     snapshot = read_snapshot(*pids)
     tree = [process.pid for process in snapshot.tree(*pids)]
     if not tree:
         raise UsageError(f"there is no process {in_a_line(name)}, and nothing listens there")
-    inodes: set[int] = set()
+    inodes: Counter[int] = Counter()
     for pid in tree:
         try:
-            inodes |= set(read_sockets(pid).values())
+            inodes.update(set(read_sockets(pid).values()))
         except PermissionError:
             user = (PROC / str(pid)).stat().st_uid
             raise UsageError(
@@ -165,13 +195,17 @@ def _of_processes(name: str, pids: Collection[int]) -> WatchTarget:
                 f"(it is of user {user}); run `lab watch` as root, or name the port"
             ) from None
     with SocketDiagnosis(tree[0]) as diagnosis:
-        listeners = [one for one in diagnosis.listeners() if one.inode in inodes]
+        of_both = (*diagnosis.listeners(), *diagnosis.unix()[0])
+    listeners = [listener for listener in of_both if listener.inode in inodes]
     if not listeners:
-        raise UsageError(f"{in_a_line(name)}: it listens on no TCP port")
-    ports = sorted({listener.port for listener in listeners})
-    if len(ports) > 1:
+        raise UsageError(f"{in_a_line(name)}: it listens nowhere")
+    # What the first process has alone serves no requests, such as gunicorn's control socket.
+    most = max(inodes[listener.inode] for listener in listeners)
+    listeners = [listener for listener in listeners if inodes[listener.inode] == most]
+    places = sorted({listener.name for listener in listeners})
+    if len(places) > 1:
         raise UsageError(
-            f"{in_a_line(name)} listens on ports {', '.join(map(str, ports))}: name one of them"
+            f"{in_a_line(name)} listens at {', '.join(map(in_a_line, places))}: name one of them"
         )
     space = None if _same_network(tree[0]) else tree[0]
     return _target(listeners, holders({listener.inode for listener in listeners}), space)
@@ -187,15 +221,15 @@ def _same_network(pid: int) -> bool:
 def _target(
     listeners: Sequence[ListeningSocket], holding: Holding, space: int | None = None
 ) -> WatchTarget:
-    port, snapshot = listeners[0].port, read_snapshot()
+    snapshot = read_snapshot()
     held = {pid for pid in holding.pids if not _is_systemd(snapshot, pid)} or set(holding.pids)
     first = {_first(snapshot, held, at) for at in _by_address(listeners).values()}
     if len(first) > 1:
         named = ", ".join(f"pid:{pid} ({in_a_line(_command(pid))})" for pid in first if pid)
-        raise UsageError(f"port {port} has several servers: name one of {named}")
+        place = in_a_line(listeners[0].name)
+        raise UsageError(f"{place} has several servers: name one of {named}")
     root = first.pop()
     return WatchTarget(
-        port=port,
         listeners=tuple(listeners),
         root=root,
         holders=frozenset(held),
@@ -281,11 +315,18 @@ def settings_of(root: int) -> ServerSettings:
         ground = ground_of(server.program, config, os.cpu_count() or 1)
     except LabError as error:
         return ServerSettings(server.name, unknown=in_a_line(str(error)))
+    closes = _closes(ground.service)
     if not ground.service.is_wsgi:
-        return ServerSettings(server.name, loops=True)
+        return ServerSettings(server.name, loops=True, closes=closes)
     threads = ground.number("greenlets") or ground.number("threads")
     unknown = "" if threads else "its command and its files do not say it"
-    return ServerSettings(server.name, threads, unknown=unknown)
+    return ServerSettings(server.name, threads, unknown=unknown, closes=closes)
+
+
+def _closes(service: Service) -> bool:
+    """Return whether a server closes each connection after the reply, as far as is known."""
+    (kept,) = (difference for difference in hidden() if difference.key == "keep")
+    return kept.done_by(service.program, facts(of_service(service))) == CLOSED
 
 
 def _words(pid: int) -> list[str]:

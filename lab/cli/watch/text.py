@@ -23,7 +23,8 @@ def head(target: WatchTarget) -> str:
     parts = ", ".join(filter(None, (in_a_line(target.settings.name), process)))
     server = f": {parts}" if parts else ""
     titles = GAP.join((HEADS[0].ljust(WIDTHS[0]), *map(str.rjust, HEADS[1:], WIDTHS[1:])))
-    return f"Port {target.port}{server}. Reads, and does nothing else.\n{titles}\n"
+    place = in_a_line(target.name)
+    return f"{place[0].upper()}{place[1:]}{server}. Reads, and does nothing else.\n{titles}\n"
 
 
 def second(period: Period) -> str:
@@ -81,7 +82,9 @@ def _sentences(watch_result: WatchResult) -> Iterator[str]:
     whole, figures = watch_result.whole, watch_result.whole.figures
     if whole.started:
         yield f"{counted(whole.started, 'worker')} started meanwhile."
-    if whole.dropped is None:
+    if watch_result.target.is_unix:
+        yield "Not counted: what a full queue refuses; the kernel counts it for TCP only."
+    elif whole.dropped is None:
         yield "Dropped connections: unknown, another server here defers its accepts, too."
     else:
         dropped = counted(whole.dropped, "handshake") if whole.dropped else "no connection"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lab.analysis.in_flight import Look, look_at
+from lab.analysis.in_flight import Look, look_at, look_at_unix
 from lab.analysis.ladder import Ladder
 from lab.bench.probes.sock_diag import ListeningSocket, SocketDiagnosis
 from lab.bench.probes.sockets import Growth, drops
@@ -14,6 +14,7 @@ from lab.bench.probes.tcp import read_counters
 from lab.cli.watch.target import WatchTarget
 from lab.cli.watch.workers import Workers
 from lab.errors import LabError
+from lab.model.wording import in_a_line
 
 PERIOD = 0.2
 """Seconds between two looks, at the least."""
@@ -71,6 +72,8 @@ class Watching:
 
     def dropped(self) -> int | None:
         """Return the handshakes dropped from the full accept queue so far; None: unknown."""
+        if self.target.is_unix:
+            return None
         now = read_counters(self.target.space or "self")
         counters = {
             name: float(now[name] - self._counters[name]) for name in now if name in self._counters
@@ -90,37 +93,52 @@ class Watching:
         self.workers.search()
 
     def _look(self) -> Look:
+        if self.target.is_unix:
+            return self._look_unix()
+        port = self.target.listeners[0].port
         self._listeners = self._read_listeners()
         connections = [
             connection
             for family in sorted({listener.family for listener in self._listeners})
-            for connection in self.diagnosis.connections(self.target.port, family)
+            for connection in self.diagnosis.connections(port, family)
             if any(listener.takes(connection) for listener in self._listeners)
         ]
-        accepted = {connection.inode for connection in connections if connection.inode}
-        queue = sum(listener.queue for listener in self._listeners)
-        limit = sum(listener.limit for listener in self._listeners)
-        self.workers.check()
-        owners = self.workers.owners(accepted)
+        inodes = {connection.inode for connection in connections} - {0}
+        owners = self.workers.owners(inodes)
         placements = self._ladder.judge(connections)
-        return look_at(time.monotonic(), placements, owners, (queue, limit))
+        return look_at(time.monotonic(), placements, owners, self._queue())
+
+    def _look_unix(self) -> Look:
+        listeners, connections = self.diagnosis.unix(self.target.listeners[0].address)
+        self._listeners = self._known(listeners)
+        owners = self.workers.owners({connection.inode for connection in connections})
+        return look_at_unix(time.monotonic(), connections, owners, self._queue())
+
+    def _queue(self) -> tuple[int, int]:
+        """Return length and limit of the accept queue."""
+        queue = sum(listener.queue for listener in self._listeners)
+        return queue, sum(listener.limit for listener in self._listeners)
 
     def _read_listeners(self) -> list[ListeningSocket]:
+        """Return the server's listening sockets; see `_known`."""
+        first = self.target.listeners[0]
+        if self.target.is_unix:
+            return self._known(self.diagnosis.unix(first.address)[0])
+        return self._known(self.diagnosis.listeners(first.port))
+
+    def _known(self, listeners: Sequence[ListeningSocket]) -> list[ListeningSocket]:
         """
-        Return the server's listening sockets.
+        Return those of *listeners* that are the server's.
 
         Raises:
-            ServerEndedError: It has none.
+            ServerEndedError: None is.
         """
-        port, addresses = self.target.port, {listener.address for listener in self.target.listeners}
-        listeners = [
-            listener
-            for listener in self.diagnosis.listeners(port)
-            # With SO_REUSEPORT a new worker has a new socket.
-            if listener.inode in self.target.inodes or listener.address in addresses
-        ]
+        # With SO_REUSEPORT, and after a restart, there are new sockets.
+        addresses = {listener.address for listener in self.target.listeners}
+        listeners = [listener for listener in listeners if listener.address in addresses]
         if not listeners:
-            raise ServerEndedError(f"port {port}: the server listens no more")
+            raise ServerEndedError(f"{in_a_line(self.target.name)}: the server listens no more")
+        self.workers.check()
         for listener in listeners:
             self._discarded.setdefault(listener.inode, listener.discarded)
         self.workers.inodes = frozenset(listener.inode for listener in listeners)
