@@ -10,10 +10,12 @@ from tests.watch.test_ladder import seen
 IDLE, QUEUED, UNREAD, BUSY, SENDING = ConnectionState
 
 
-def look(at, busy, *, unread=0, queued=0, idle=0, workers=()):
+def look(at, busy, *, unread=0, queued=0, idle=0, oldest=0.0, workers=()):
     """Return a look."""
     states = {BUSY: busy, UNREAD: unread, QUEUED: queued, IDLE: idle}
-    return Look(at, states, 0, 0.0, queued, 128, {pid: WorkerLook(*rest) for pid, *rest in workers})
+    return Look(
+        at, states, 0, oldest, queued, 128, {pid: WorkerLook(*rest) for pid, *rest in workers}
+    )
 
 
 def test_a_look_counts_states_and_owners():

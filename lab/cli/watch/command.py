@@ -12,7 +12,7 @@ from lab.analysis.in_flight import Look
 from lab.bench.probes.sock_diag import SocketDiagnosis
 from lab.cli.types import NAME, duration
 from lab.cli.watch import prometheus, record, text
-from lab.cli.watch.result import SECOND, Period, WatchResult, not_known, period_of
+from lab.cli.watch.result import SECOND, Period, WatchResult, not_known, period_of, verdict_of
 from lab.cli.watch.target import ARGUMENT, find_target
 from lab.cli.watch.watching import ServerEndedError, Watching
 from lab.errors import Interrupted
@@ -84,8 +84,9 @@ def _watch(watching: Watching, seconds: float | None, writer: ModuleType, form: 
     if looks:
         show_second(looks[first:])
         whole = period(looks)
+        notices = verdict_of(watching, looks, whole)
         unknown = [*not_known(watching, whole.figures)]
-        say_form(writer.ending(WatchResult(watching.target, whole, unknown)), form)
+        say_form(writer.ending(WatchResult(watching.target, whole, notices, unknown)), form)
     if ended and (seconds is not None or isinstance(ended, ServerEndedError)):
         raise ended
     return 0

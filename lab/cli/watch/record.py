@@ -32,6 +32,10 @@ def ending(watch_result: WatchResult) -> str:
         "looks": watch_result.whole.figures.looks,
         "seconds": round(watch_result.whole.figures.seconds, 3),
         "busy": watch_result.busy,
+        "verdict": [
+            {"kind": notice.kind, "sentence": notice.sentence(), "page": f"docs/{notice.page}"}
+            for notice in watch_result.verdict
+        ],
         "not_known": list(watch_result.not_known),
     }
     return json.dumps(whole)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.in_flight import InFlight, Look, in_flight_of
+from lab.analysis.watch_verdict import WatchNotice, verdict
 from lab.cli.watch.target import WatchTarget
 from lab.cli.watch.watching import BUDGET, PERIOD, Watching
 
@@ -66,6 +68,9 @@ class WatchResult:
 
     target: WatchTarget
     whole: Period
+    verdict: Sequence[WatchNotice]
+    """What matters, the gravest first."""
+
     not_known: Sequence[str]
 
     @property
@@ -108,6 +113,20 @@ def period_of(watching: Watching, looks: Sequence[Look], elapsed: float) -> Peri
         started=watching.workers.started,
         dropped=watching.dropped(),
         cost=watching.cost,
+    )
+
+
+def verdict_of(watching: Watching, looks: Sequence[Look], whole: Period) -> list[WatchNotice]:
+    """Return what a watch comes to."""
+    settings = watching.target.settings
+    return verdict(
+        whole.figures,
+        looks,
+        threads=settings.threads,
+        loops=settings.loops,
+        cpu=[use.cpu for use in whole.workers if use.cpu is not None],
+        cores=os.cpu_count() or 1,
+        dropped=whole.dropped,
     )
 
 

@@ -80,6 +80,8 @@ def _workers(whole: Period) -> Iterator[tuple[str, ...]]:
 
 def _sentences(watch_result: WatchResult) -> Iterator[str]:
     whole, figures = watch_result.whole, watch_result.whole.figures
+    for notice in watch_result.verdict:
+        yield f"{notice.sentence()} See docs/{notice.page}."
     if whole.started:
         yield f"{counted(whole.started, 'worker')} started meanwhile."
     if watch_result.target.is_unix:

@@ -1,0 +1,74 @@
+"""What a watch comes to, in words."""
+
+from __future__ import annotations
+
+import re
+
+from lab.analysis import watch_verdict
+from lab.analysis.in_flight import in_flight_of
+from lab.analysis.watch_verdict import WatchNotice, verdict
+from tests.kit.cases import cases
+from tests.kit.lab_process import ROOT
+from tests.watch.test_in_flight import look
+
+QUIET = [look(at, busy=2, workers=[(1, 1, 0, 5), (2, 1, 0, 5)]) for at in range(20)]
+UNEVEN = [look(at, busy=4, unread=2, workers=[(1, 4, 2, 5), (2, 0, 0, 0)]) for at in range(20)]
+FULL = [look(at, busy=8, unread=2, workers=[(1, 4, 1, 5), (2, 4, 1, 5)]) for at in range(20)]
+QUEUED = [look(at, busy=8, queued=2, workers=[(1, 4, 0, 5), (2, 4, 0, 5)]) for at in range(20)]
+IDLE = [look(at, busy=0, idle=9, workers=[(1, 0, 0, 0)]) for at in range(20)]
+
+USUAL = {"threads": 4, "loops": False, "cpu": [0.2, 0.2], "cores": 4, "dropped": 0}
+
+CASES = [
+    (QUIET, {}, ["RoomLeft"]),
+    (QUIET, {"dropped": 31}, ["HandshakesDropped"]),
+    (QUIET, {"dropped": None}, ["RoomLeft"]),
+    (QUIET, {"threads": None}, []),
+    (UNEVEN, {}, ["UnevenWorkers"]),
+    (UNEVEN, {"dropped": 1}, ["HandshakesDropped", "UnevenWorkers"]),
+    (FULL, {}, ["WorkersFull"]),
+    (FULL, {"cpu": [0.9, 0.8]}, ["CpuFull"]),
+    (FULL, {"cpu": [0.45, 0.45], "cores": 1}, ["CpuFull"]),
+    (QUEUED, {}, ["WorkersFull"]),
+    (IDLE, {}, ["TooLittleTraffic"]),
+]
+"""The looks, what differs from USUAL, and the facts that matter."""
+
+
+@cases("looks, differs, kinds", CASES)
+def test_the_gravest_fact_comes_first(looks, differs, kinds):
+    """And what follows from it does not come at all."""
+    figures = in_flight_of(looks, {**USUAL, **differs}["threads"])
+    notices = verdict(figures, looks, **{**USUAL, **differs})
+    assert [notice.kind for notice in notices] == kinds
+
+
+def test_an_event_loop_that_stands_still_is_told():
+    """By the bytes that it did not read."""
+    looks = [look(at, busy=1, unread=1, oldest=0.46) for at in range(20)]
+    usual = {**USUAL, "threads": None, "loops": True}
+    (notice,) = verdict(in_flight_of(looks, None), looks, **usual)
+    assert "up to 0.5 s for an event loop" in notice.sentence()
+
+
+def test_the_busiest_worker_is_named():
+    """With its share of the time."""
+    (notice,) = verdict(in_flight_of(UNEVEN, 4), UNEVEN, **USUAL)
+    assert "In 100% of the looks" in notice.sentence()
+    assert "worker 1 takes 100% of the time" in notice.sentence()
+
+
+def test_each_fact_has_a_page_and_a_heading_that_exist():
+    """A reader can go there."""
+    kinds = [
+        kind
+        for kind in vars(watch_verdict).values()
+        if isinstance(kind, type) and issubclass(kind, WatchNotice) and kind is not WatchNotice
+    ]
+    assert len(kinds) == 7
+    for kind in kinds:
+        path, _, heading = kind.page.partition("#")
+        text = (ROOT / "docs" / path).read_text()
+        titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+        slugs = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+        assert not heading or heading in slugs, kind
