@@ -78,6 +78,9 @@ ELSEWHERE = {
         ".venv/bin/lab watch pid:4711",
         ".venv/bin/lab watch shop.service",
     ),
+    "tests/watch/test_command.py::test_a_tune_takes_what_is_in_flight": (
+        ".venv/bin/lab tune uwsgi.ini --path /items/3 --watch 8000",
+    ),
     "tests/watch/test_servers.py::"
     "test_the_port_of_nginx_tells_what_a_unix_socket_behind_it_does_not": (
         ".venv/bin/lab watch 80",

@@ -16,8 +16,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from lab.bench.probes.sock_diag import SocketDiagnosis
+from lab.cli.watch import busy, watching
 from lab.cli.watch import target as target_module
-from lab.cli.watch import watching
 from lab.cli.watch.target import find_target, unit_processes
 from lab.cli.watch.watching import ServerEndedError, Watching
 from lab.errors import UsageError
@@ -75,6 +75,7 @@ def test_each_line_is_a_json_object(held, tmp_path):
     assert sum(worker["in_flight"] for worker in whole["workers"]) == HELD
     assert len(whole["workers"]) == 2
     assert whole["guessed"] == 0
+    assert {*whole["verdict"][0]} == {"kind", "sentence", "page"}
 
 
 def test_prometheus_can_read_it(held, tmp_path):
@@ -88,6 +89,17 @@ def test_prometheus_can_read_it(held, tmp_path):
     assert values["pyserver_requests_in_flight"] == [HELD]
     assert values["pyserver_capacity"] == [8]
     assert sum(values["pyserver_requests_in_worker"]) == HELD
+
+
+def test_a_tune_takes_what_is_in_flight(held, monkeypatch, capsys, tmp_path):
+    """From a minute of watching; not together with a number that is given."""
+    monkeypatch.setattr(busy, "SECONDS", 0.5)
+    assert busy.watched_busy(f":{held[0]}") == HELD
+    assert f"{HELD} requests in flight at p95" in capsys.readouterr().err
+    command = ("gunicorn held", "--dry-run", "--watch", str(held[0]), "--busy", "3")
+    done = run("lab", "tune", *command, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--watch sets the requests in flight: leave out --busy" in done.stderr
 
 
 def test_ctrl_c_is_the_end_of_a_watch_without_one(held, tmp_path):

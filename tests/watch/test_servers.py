@@ -12,7 +12,7 @@ import pytest
 
 from lab.bench.servers.ports import free_port
 from lab.cli.watch.target import find_target
-from tests.kit.lab_process import run
+from tests.kit.lab_process import run, until
 from tests.watch.stand import Watcher, connected, looks_at, needs_diagnosis, stand
 
 pytestmark = needs_diagnosis
@@ -42,6 +42,12 @@ KEEPS = {"gunicorn-gthread", "gunicorn-gevent", "gunicorn-asgi", "granian-asgi",
 """Servers that keep connections."""
 
 
+def owned(look):
+    """Return whether it is known which worker has each accepted request."""
+    held = sum(worker.busy + worker.unread for worker in look.workers.values())
+    return held == look.in_flight - look.queued
+
+
 @pytest.mark.parametrize("server", SERVERS)
 def test_requests_in_flight_are_those_that_the_test_holds(server, tmp_path):
     """In flight is what clients wait for; in workers is what the application works on."""
@@ -54,11 +60,12 @@ def test_requests_in_flight_are_those_that_the_test_holds(server, tmp_path):
         threads = watcher.target.settings.threads
         clients.send("/held", CLIENTS)
         gate.wait_for(in_code)
+        # A worker may have started after the watch.
+        until(lambda: all(map(owned, watcher.looks())), "the owners of all connections")
         for look in watcher.looks():
             assert (look.in_flight, look.in_workers(threads)) == (CLIENTS, in_code)
             assert look.queued + look.waiting_inside(threads) == CLIENTS - in_code
-            held = sum(worker.busy + worker.unread for worker in look.workers.values())
-            assert held == CLIENTS - look.queued
+            assert owned(look)
         gate.pass_all(CLIENTS)
         clients.receive(CLIENTS)
         assert [look.in_flight for look in watcher.looks()] == [0, 0, 0]

@@ -17,6 +17,7 @@ from lab.cli.tune.moves import Facts, ground_of
 from lab.cli.tune.options import CONNECTIONS, measuring
 from lab.cli.tune.text import FORMS
 from lab.cli.types import CONTAINER, NAME
+from lab.cli.watch.busy import watched_busy
 from lab.config.configuration import Known
 from lab.config.reading import named, read
 from lab.config.servers import EDITABLE, GROUPS, TRANSLATABLE, check_serves
@@ -82,6 +83,10 @@ def tune_command(
     Exit status: 0 better settings, proven and written (--dry-run: nothing is missing); 4 no
     measurable improvement (--dry-run: lines are missing); 3 inconclusive; 2 CONFIG cannot be read.
     """
+    if server := given.pop("watch"):
+        if given["busy"] is not None or given["connections"] is not None:
+            raise UsageError("--watch sets the requests in flight: leave out --busy, --connections")
+        given["busy"] = watched_busy(server)
     typed = configuration
     configuration, given["cwd"] = _as_command(typed, given["cwd"])
     own: dict[str, Any] = {name: given.pop(name) for name in _OWN}

@@ -70,6 +70,12 @@ _OWN = (
         help="Requests in flight in production.",
     ),
     click.option(
+        "--watch",
+        metavar="SERVER",
+        help="Take --busy from a running server: watch this port, process, unit or socket for "
+        "60 s, as `lab watch` does.",
+    ),
+    click.option(
         "--db-connections",
         type=whole_number(1, 1_000_000),
         metavar="N",
