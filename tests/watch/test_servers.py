@@ -48,7 +48,14 @@ def owned(look):
     return held == look.in_flight - look.queued
 
 
-@pytest.mark.parametrize("server", SERVERS)
+PEERS = {"gunicorn-sync", "gunicorn-gevent", "granian-asgi", "granian-wsgi"}
+"""Servers of which the default run has a like one, or that are not installed for it."""
+
+
+@pytest.mark.parametrize(
+    "server",
+    [pytest.param(name, marks=[pytest.mark.peers] * (name in PEERS)) for name in SERVERS],
+)
 def test_requests_in_flight_are_those_that_the_test_holds(server, tmp_path):
     """In flight is what clients wait for; in workers is what the application works on."""
     command, in_code = SERVERS[server]
