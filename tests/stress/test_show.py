@@ -40,6 +40,13 @@ def test_a_fault_without_effect_is_no_success():
     assert said.meaning is Meaning.MUTED
 
 
+def test_a_server_that_reloads_between_requests_does_not_have_no_effect():
+    """As of an application that answers at once: the server did what it was told."""
+    said = cell(outcome("reload", effect=False, idle=True))
+    assert said.text == "no request in flight; 0 of 400, 0.02 s"
+    assert said.meaning is Meaning.MUTED
+
+
 def test_who_was_turned_away_is_in_the_cell():
     """Not lost, and yet to be seen: two servers can be compared by it."""
     assert cell(outcome(counts=replace(CLEAN, turned_away=103))).text == (

@@ -167,10 +167,11 @@ def test_an_application_that_is_wrong_at_times_is_tried_once(tmp_path):
 
 @pytest.mark.slow
 def test_a_burst_that_is_over_too_early_proves_nothing(monkeypatch):
-    """An application that answers at once has no request under way when its server is stopped."""
+    """An application that answers at once has no request in flight when its server is stopped."""
     monkeypatch.setattr(target, "HEAD_START", 0.6)
     found = plant("drain", "baseline")
-    assert found.note == "nothing of the burst was under way: ask for what takes longer"
+    assert found.note == "no request of the burst was in flight: ask for what takes longer"
+    assert found.idle
     # Of the steady load one request may have been.
     assert found.effect is not found.counts.clean
 

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from lab.cli.stress.result import FaultOutcome as Outcome
 from lab.cli.stress.result import StressResult as Result
-from lab.cli.stress.text import banners, felt
+from lab.cli.stress.text import banners, felt, unproved
 from lab.report import svg as form
 from lab.report.palette import LIGHT
 from lab.report.plots import layout
@@ -136,7 +136,7 @@ def _strip(axes: Axes, outcome: Outcome, end: float, *, named: bool) -> None:
     for numbers, kind in ((series.turned_away, "away"), (bad, "bad")):
         _marks(axes, [at for at, some in zip(series.at, numbers, strict=True) if some], kind)
     if counts is not None:
-        words = felt(counts) if outcome.effect else f"no effect; {felt(counts)}"
+        words = "; ".join(filter(None, (unproved(outcome), felt(counts))))
         style = {"color": LIGHT["worse"]} if counts.lost or counts.wrong else {}
         layout.note(
             axes,

@@ -106,6 +106,8 @@ class FaultOutcome:
     effect: bool = True
     """Whether it can have hurt: not where the server did nothing about it, nor where no request was
     under way that a burst was to bring, unless clients felt it all the same."""
+    idle: bool = False
+    """Whether the server did something about it, while no request of a burst was in flight."""
     note: str = ""
     """What is to be known of it, such as why it had no effect."""
     disturbed: bool = False

@@ -56,13 +56,20 @@ def cell(outcome: FaultOutcome | None) -> Cell:
     text = f"{felt(counts)} of {count(counts.attempted)}"
     if counts.longest is not None:
         text += f", {counts.longest:.2f} s"
-    if not outcome.effect:
-        text = f"no effect; {text}"
+    if why := unproved(outcome):
+        text = f"{why}; {text}"
     if counts.lost or counts.wrong:
         return Cell(text, Meaning.BAD)
     if counts.late:
         return Cell(text, Meaning.WARNING)
     return Cell(text, Meaning.GOOD if outcome.effect else Meaning.MUTED)
+
+
+def unproved(outcome: FaultOutcome) -> str:
+    """Return why a fault cannot have hurt; empty if it can."""
+    if outcome.effect:
+        return ""
+    return "no request in flight" if outcome.idle else "no effect"
 
 
 def felt(counts: Counts) -> str:

@@ -191,9 +191,9 @@ class _FaultTrial:
         )
         bursts = [replace(burst, ended=burst.ended - began) for burst in target.bursts]
         outcome = counted(outcome, recording, bursts, outcome.planted[0] if fault.stops else None)
-        idle = 0 < target.idle == len(target.bursts)
+        idle = fault_response.effect and 0 < target.idle == len(target.bursts)
         self.outcome = replace(
-            outcome, effect=had_effect(outcome, fault_response.effect and not idle)
+            outcome, effect=had_effect(outcome, fault_response.effect and not idle), idle=idle
         )
         self.again = outcome.disturbed and not count(before).wrong
         return recording.windows
@@ -260,7 +260,7 @@ def _idle(target: Target) -> str:
     if not target.idle:
         return ""
     times = "" if len(target.bursts) == 1 else f" {target.idle} of {len(target.bursts)} times"
-    return f"nothing of the burst was under way{times}: ask for what takes longer"
+    return f"no request of the burst was in flight{times}: ask for what takes longer"
 
 
 def _sleep_until(instant: float) -> None:
