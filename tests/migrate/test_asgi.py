@@ -22,6 +22,7 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": b"ok"})
 """
 CLASSES = ("asgi", "uvicorn.workers.UvicornWorker", "uvicorn_worker.UvicornWorker")
+AT_ONCE = "requests in your code at once, so connections to a database at most"
 ONLY_WSGI = (
     *("blocking-threads", "At once", "wsgi", "WSGI", "environ", "HTTP_X_USER", "uwsgi_param"),
     *("REMOTE_ADDR", "sync", "gthread", "header_map", "WhiteNoise", "SCRIPT_NAME"),
@@ -112,8 +113,8 @@ def test_uwsgi_is_refused_in_a_line(configured, tmp_path, command):
 
 @pytest.mark.slow
 @pytest.mark.peers
-def test_it_is_measured_without_the_hook(configured, tmp_path, monkeypatch):
-    """The hook calls an application by WSGI; what it would count is said to be missing."""
+def test_it_is_measured_with_the_hook(configured, tmp_path, monkeypatch):
+    """Imports and requests in the application are counted, and no request is answered 500."""
     path, _ = configured("asgi")
     monkeypatch.chdir(tmp_path)
     few = {name: measure.FAULTS[name] for name in ("none", "drain")}
@@ -122,5 +123,6 @@ def test_it_is_measured_without_the_hook(configured, tmp_path, monkeypatch):
     found = measure.tried(TrialSettings(str(path), migrated(str(path), "granian", {}), asked, None))
     rows = {each.question: each for each in found.contrasts}
     assert rows["HEAD"].before.startswith("200")
-    assert "imports of the application" not in rows
-    assert measure.UNWATCHED in found.notes
+    assert rows["imports of the application"].after == "1"
+    assert " and more, on " in rows[AT_ONCE].before
+    assert measure.AT_THE_DOOR in found.notes

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from lab.bench import profiles
 from lab.bench.trials.plan import arm_of
 from lab.cli.stress import questions
+from lab.cli.stress.hook import door
 from lab.cli.stress.questions import QUESTIONS, UNSEEN, WATCHED, look_at
 from lab.model.plan import Load
 from lab.model.request import Expectation
@@ -120,6 +123,63 @@ def test_gunicorn_is_watched_from_within(seen, lines, imports, at_once):
     """Its threads count, which sync has none of."""
     found = seen(f'wsgi_app = "shop:application"\nworkers = 3\n{lines}', "gunicorn.conf.py")
     assert found == (imports, at_once)
+
+
+ASGI = """\
+class App:
+    async def __call__(self, scope, receive, send):
+        assert scope["type"] == "http"
+        headers = [(b"content-length", b"5")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": self.greeting})
+
+    greeting = b"hello"
+
+application = App()
+
+async def function(scope, receive, send):
+    await application(scope, receive, send)
+
+def plain(scope, receive, send):
+    return application(scope, receive, send)
+
+def make():
+    return application
+"""
+
+
+@pytest.mark.parametrize("name", ["application", "function"])
+def test_uvicorn_takes_the_door_for_an_application_of_asgi_3(name):
+    """By a call that is a coroutine function; and no factory is called without arguments."""
+    names = {}
+    exec(ASGI, names)
+    behind = door(names[name])
+    assert inspect.iscoroutinefunction(behind.__call__)
+    with pytest.raises(TypeError, match="missing 3 required"):
+        behind()
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    ("server", "called"),
+    [
+        ("gunicorn", "application"),
+        ("gunicorn", "make()"),
+        ("granian", "function"),
+        ("granian", "plain"),
+    ],
+)
+def test_an_asgi_application_is_watched_from_within(seen, tmp_path, server, called):
+    """Its loop takes all requests that are sent; a held one does not hold the loop."""
+    (tmp_path / "shop.py").write_text(ASGI)
+    named = f"shop:{called}"
+    text, name = f"granian --interface asgi --workers 2 {named}", ""
+    if server == "gunicorn":
+        name = "gunicorn.conf.py"
+        text = f'wsgi_app = "{named}"\nworkers = 2\nworker_class = "asgi"\n'
+    imports, at_once = seen(text, name, named)
+    assert imports == "2, one in each worker"
+    assert " and more, on " in at_once
 
 
 @pytest.mark.peers

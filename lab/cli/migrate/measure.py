@@ -49,7 +49,10 @@ FAULTS = {
 }
 """Fault of `lab stress` -> the question that it answers."""
 
-UNWATCHED = "imports and concurrent requests in your code are not counted for an ASGI application"
+AT_THE_DOOR = (
+    "requests in an ASGI application are counted as they enter it, so those that wait there for a "
+    "thread of the framework count, too"
+)
 
 QUEUE = 500
 """Connections at once: five times uWSGI's default accept queue."""
@@ -74,11 +77,6 @@ class TrialSettings:
     def served(self) -> str:
         """What is served: MODULE:CALLABLE, empty where nothing says it."""
         return self.asked.app or str(self.found.translation.service.application or "")
-
-    @property
-    def watched(self) -> str | None:
-        """What is watched from within; None of an ASGI application, whose calls are others."""
-        return self.served if self.found.translation.service.is_wsgi else None
 
 
 def tried(trying: TrialSettings) -> SideBySide:
@@ -114,7 +112,7 @@ def tried(trying: TrialSettings) -> SideBySide:
     rows = (*_of_run(summaries[0]), *_of_faults(result, quick), *_of_questions(*seen))
     measured = gravest(outcome.conclusion.status, _unproved(result))
     said = (*_of_trials(outcome.conclusion.points[0]), *banners(result), *notes(result))
-    said += (UNWATCHED,) * (trying.watched is None)
+    said += (AT_THE_DOOR,) * (not trying.found.translation.service.is_wsgi)
     return SideBySide(rows, said, str(outcome.folder), measured)
 
 
@@ -131,9 +129,7 @@ def _seen(wishes: Wishes, trying: TrialSettings) -> list[dict[str, Sighting]]:
     """Return the answers of both servers, fresh ones each."""
     cores = assign_cores()
     server_cores = cores[0] if cores else None
-    return [
-        dict(look_at(arm, server_cores, trying.slow, trying.watched)) for arm in arms_of(wishes)
-    ]
+    return [dict(look_at(arm, server_cores, trying.slow, trying.served)) for arm in arms_of(wishes)]
 
 
 def _of_run(summary: Summary) -> Iterator[Contrast]:

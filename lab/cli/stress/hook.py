@@ -6,7 +6,8 @@ environment. So it needs nothing but the standard library of Python 3.8. A sitec
 user's own runs behind it.
 
 LAB_WATCH is {"module": name, "callable": name or name(), "notes": file that is there, "gate": file
-that may be}. A line of the notes is "import PID 0", "in PID THREAD" or "out PID THREAD".
+that may be}. A line of the notes is "import PID 0", "in PID THREAD" or "out PID THREAD"; in the
+place of the thread stands a number of the request in an ASGI application.
 
 The application is told by its frame and not by an import hook, as uWSGI runs a file without one.
 """
@@ -14,6 +15,7 @@ The application is told by its frame and not by an import hook, as uWSGI runs a 
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import sys
@@ -34,10 +36,10 @@ OF_A_FILE = "uwsgi_file_"
 WATCH = json.loads(os.environ.get("LAB_WATCH", "{}"))
 
 
-def note(word: str, thread: int = 0) -> None:
+def note(word: str, place: int = 0) -> None:
     """Add a line, whole, whoever else adds one."""
     file = os.open(WATCH["notes"], os.O_WRONLY | os.O_APPEND)
-    os.write(file, b"%s %d %d\n" % (word.encode(), os.getpid(), thread))
+    os.write(file, b"%s %d %d\n" % (word.encode(), os.getpid(), place))
     os.close(file)
 
 
@@ -47,10 +49,13 @@ class Door:
     def __init__(self, application: Any) -> None:
         vars(self)["application"] = application
 
-    def __call__(self, environ: Any, start_response: Any) -> Any:
-        """Call the application, once nobody wants the request to be held."""
-        hold()
-        return self.application(environ, start_response)
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the application, by WSGI or ASGI, once nobody wants the request to be held."""
+        if len(arguments) == 3:
+            return called(self.application, *arguments)
+        if len(arguments) == 2:
+            hold()
+        return self.application(*arguments)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.application, name)
@@ -59,13 +64,51 @@ class Door:
         setattr(self.application, name, value)
 
 
+class AsyncDoor(Door):
+    """
+    A door with the call of an ASGI application.
+
+    uvicorn takes what is no coroutine function for an older ASGI, and calls an application without
+    arguments to see whether it is a factory.
+    """
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> Any:
+        """Call the application, once nobody wants the request to be held."""
+        return await called(self.application, scope, receive, send)
+
+
+def door(application: Any) -> Door:
+    """Return the door of an application, of the same kind as that."""
+    functions = application, getattr(application, "__call__", None)  # noqa: B004
+    is_async = any(inspect.iscoroutinefunction(function) for function in functions)
+    return (AsyncDoor if is_async else Door)(application)
+
+
+async def called(application: Any, scope: Any, receive: Any, send: Any) -> Any:
+    """Call an application by ASGI; a request is held, and the loop is not."""
+    if scope["type"] == "http" and is_closed():
+        import asyncio  # noqa: PLC0415 - gevent patches what asyncio imports, and is there before
+
+        request, end = id(scope), time.monotonic() + LONGEST
+        note("in", request)
+        while is_closed() and time.monotonic() < end:  # noqa: ASYNC110
+            await asyncio.sleep(INTERVAL)
+        note("out", request)
+    return await application(scope, receive, send)
+
+
+def is_closed() -> bool:
+    """Return whether requests are to be held at the gate."""
+    return os.path.exists(WATCH["gate"])  # noqa: PTH110
+
+
 def hold() -> None:
     """Hold this thread, or the greenlet that `threading` has been patched to mean, at the gate."""
-    if not os.path.exists(WATCH["gate"]):  # noqa: PTH110
+    if not is_closed():
         return
     thread, end = threading.get_ident(), time.monotonic() + LONGEST
     note("in", thread)
-    while os.path.exists(WATCH["gate"]) and time.monotonic() < end:  # noqa: PTH110
+    while is_closed() and time.monotonic() < end:
         time.sleep(INTERVAL)
     note("out", thread)
 
@@ -84,7 +127,7 @@ def watch(frame: FrameType, event: str, _value: object) -> None:
     made = frame.f_globals.get(name)
     if made is not None:
         sys.setprofile(None)
-        frame.f_globals[name] = (lambda: Door(made())) if factory else Door(made)
+        frame.f_globals[name] = (lambda: door(made())) if factory else door(made)
 
 
 def own() -> None:

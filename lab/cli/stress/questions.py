@@ -218,20 +218,21 @@ def at_once(scene: Scene) -> Sighting | None:
     """Hold each request at the application's door until no more come, and count them."""
     if scene.watch is None:
         return None
-    watch, sent = scene.watch, scene.sent(scene.asked)
+    watch, sent, count = scene.watch, scene.sent(scene.asked), 0
     with watch.held(), ExitStack() as stack:
-        for _ in range(AT_ONCE_MOST):
+        while count < AT_ONCE_MOST:
             try:
                 sock = stack.enter_context(connected(scene.target.server.endpoint, CONNECTING))
                 sock.sendall(sent)
             except OSError:  # the accept queue is full
                 break
+            count += 1
         whole = _settled(scene.target, watch.inside, FILLED, FILLING)
         inside = watch.inside()
     if not inside:
         return Sighting(UNSEEN)
     processes = len({pid for pid, _ in inside})
-    more = " and more" * (len(inside) >= AT_ONCE_MOST or not whole)
+    more = " and more" * (len(inside) >= count or not whole)
     number = f"{len(inside)}{more}"
     return Sighting(f"{number}, on {counted(processes, 'worker')}", number)
 

@@ -54,7 +54,7 @@ class Watch:
         return [pid for word, pid, _ in self._lines() if word == "import"]
 
     def inside(self) -> list[tuple[int, int]]:
-        """Return process and thread of each request that is held."""
+        """Return process and thread of each request that is held; see `hook.py`."""
         held = []
         for word, *where in self._lines():
             if word == "in":
