@@ -6,6 +6,7 @@ import re
 
 WSGI, ASGI, RSGI, UNKNOWN = "wsgi", "asgi", "rsgi", ""
 
+_UVICORN = re.compile("uvicorn", re.IGNORECASE)
 _ASGI_WORKERS = re.compile("uvicorn|asgi", re.IGNORECASE)
 _WSGI_WORKERS = re.compile(
     r"gunicorn\.workers\.|(egg:gunicorn#)?(sync|gthread|gevent|eventlet|tornado)\w*$"
@@ -17,6 +18,11 @@ def of_worker_class(name: str) -> str:
     if _ASGI_WORKERS.search(name):
         return ASGI
     return WSGI if _WSGI_WORKERS.match(name) else UNKNOWN
+
+
+def is_uvicorn(name: str) -> bool:
+    """Return whether uvicorn reads the requests of a class of gunicorn's workers."""
+    return _UVICORN.search(name) is not None
 
 
 def of_granian(value: str | None) -> str:

@@ -26,6 +26,7 @@ AT_ONCE = "requests in your code at once, so connections to a database at most"
 ONLY_WSGI = (
     *("blocking-threads", "At once", "wsgi", "WSGI", "environ", "HTTP_X_USER", "uwsgi_param"),
     *("REMOTE_ADDR", "sync", "gthread", "header_map", "WhiteNoise", "SCRIPT_NAME"),
+    "a longer request",
 )
 """What is said of applications of WSGI, of their servers and of gunicorn's classes for them."""
 
@@ -82,22 +83,27 @@ def test_the_same_holds_on_the_way_to_gunicorn():
     """Of what granian's command may have."""
     command = (
         "granian --interface asgi --http1-keep-alive --backpressure 9 --url-path-prefix /shop "
-        "--http1-header-read-timeout 9 --static-path-mount /srv shop:app"
+        "--http1-header-read-timeout 9 --static-path-mount /srv --backlog 999 shop:app"
     )
-    text = FORMS["text"](migrated(command, "gunicorn", {}), None).replace("wsgi_app", "")
+    made = migrated(command, "gunicorn", {})
+    text = FORMS["text"](made, None).replace("wsgi_app", "")
     assert [each for each in ONLY_WSGI if each in text] == []
     assert "the new one does not need it" not in text
+    assert "timeout = 0" not in made.text
+    assert "backlog" not in made.text
 
 
 @pytest.mark.parametrize(
     ("kind", "limits"), [("asgi", "behaves differently"), (CLASSES[1], "the same")]
 )
 def test_what_its_workers_do_not_read_has_no_effect(configured, kind, limits):
-    """Threads in any class; limits of a request where uvicorn reads it."""
-    path, _ = configured(kind, "limit_request_field_size = 4000\n")
+    """Threads in any class; limits of a request where uvicorn reads it; gunicorn's backlog."""
+    path, _ = configured(kind, "limit_request_field_size = 4000\nbacklog = 999\n")
     made = migrated(str(path), "granian", {})
     same = {each.was: each.becomes for each in made.lists["the same"]}
     assert same["threads = 4"] == "left out: it has no effect"
+    kept = "--backlog 999" if kind != "asgi" else "left out: it has no effect"
+    assert same["backlog = 999"] == kept
     assert "limit_request_field_size = 4000" in [each.was for each in made.lists[limits]]
 
 

@@ -239,6 +239,13 @@ def test_an_event_loop_is_tried_with_what_it_has(ground, name):
     assert made.places({}) is None
 
 
+@pytest.mark.parametrize(("kind", "is_tried"), [("asgi", False), ("uvicorn.UvicornWorker", True)])
+def test_a_queue_that_the_workers_ignore_is_not_tried(ground, kind, is_tried):
+    """gunicorn's ASGI workers let 100 connections wait, whatever backlog is."""
+    found = tried(ground(f'worker_class = "{kind}"\n', "gunicorn.conf.py"))
+    assert ("queue" in found) is is_tried
+
+
 @pytest.mark.parametrize("name", ASGI)
 def test_what_is_announced_for_an_event_loop_has_no_threads(ground, name):
     """Also where somebody says that threads are safe."""

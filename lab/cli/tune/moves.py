@@ -257,7 +257,7 @@ def _all(
 
 def _queue(ground: Ground, facts: Facts) -> Iterator[tuple[str, Mapping[str, str]]]:
     wanted = min(max(QUEUE, 2 * facts.connections), facts.somaxconn)
-    if (ground.number("backlog") or 0) < wanted:
+    if "backlog" not in ground.service.ignored and (ground.number("backlog") or 0) < wanted:
         yield ACCEPT_QUEUE, {"backlog": str(wanted)}
 
 

@@ -12,7 +12,7 @@ from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.certainty import HELD, uncertain
 from lab.config.gunicorn.command import ARGUMENTS
 from lab.config.gunicorn.reader import carried
-from lab.config.interface import WSGI, of_worker_class
+from lab.config.interface import WSGI, is_uvicorn, of_worker_class
 from lab.config.spot import Setting
 from lab.config.vocabulary import environment, values
 from lab.config.vocabulary.addresses import below, of_bind
@@ -122,6 +122,7 @@ def service_of(config: Config) -> Service:
         derived=derived,
         unclear=keys_of(PROGRAM, unknown_names),
         interface=of_worker_class(kind),
+        ignored=frozenset(_unread(kind)),
         facts=frozenset({_class_fact(kind), *(f"set {name}" for name in last)}),
     )
 
@@ -283,7 +284,9 @@ def _unread(kind: str) -> tuple[str, ...]:
     """Return the meanings that ASGI workers ignore."""
     if of_worker_class(kind) == WSGI:
         return ()
-    others = () if "asgi" in kind else ("header-line", "header-count", "header-bytes")
+    of_uvicorn = ("header-line", "header-count", "header-bytes")
+    # gunicorn/workers/gasgi.py:191: asyncio listens again, with its own default of 100
+    others = of_uvicorn if is_uvicorn(kind) else ("backlog",)
     return ("threads", "greenlets", "file-wrapper", "sendfile", *others)
 
 

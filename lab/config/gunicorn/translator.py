@@ -17,6 +17,9 @@ from lab.config.vocabulary.service import IS_DEFAULT, Address, SenseSetting, Ser
 from lab.config.vocabulary.translation import Note, OptionLine, Translation, Translator
 from lab.config.vocabulary.values import Expression
 
+BLOCKED = "a worker with a blocked event loop was not killed"
+MURDERED = "gunicorn kills it after 30 s (timeout, the default); timeout = 0 kills none"
+
 
 def special(translation: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
     """Write a meaning that takes more than one line; return whether it does."""
@@ -208,6 +211,9 @@ def _may_end_requests(service: Service) -> bool:
 
 def _no_limit(translation: Translation) -> None:
     service = translation.service
+    if not service.is_wsgi:
+        translation.changed.append(Note(BLOCKED, MURDERED))
+        return
     if "time-limit" in service.senses or not _may_end_requests(service):
         return
     says = (

@@ -138,6 +138,9 @@ class Service:
     interface: str = WSGI
     """How the application is called; see `lab.config.interface`."""
 
+    ignored: frozenset[str] = frozenset()
+    """Keys of senses that its server ignores with the other options as they are."""
+
     derived: Mapping[str, SenseSetting] = field(default_factory=dict)
     """Defaults that follow from other options of its server, which a translation writes."""
 
