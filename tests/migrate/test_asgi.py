@@ -93,6 +93,16 @@ def test_the_same_holds_on_the_way_to_gunicorn():
     assert "backlog" not in made.text
 
 
+def test_an_event_loop_closes_connections_where_granian_does():
+    """By keepalive = 0, with which gunicorn's ASGI workers send Connection: close."""
+    command = "granian --interface asgi {}http1-keep-alive shop:app"
+    assert "\nkeepalive = 0\n" in migrated(command.format("--no-"), "gunicorn", {}).text
+    kept = migrated(command.format("--"), "gunicorn", {})
+    assert "keepalive" not in kept.text
+    changed = {each.was: each.becomes for each in kept.lists["behaves differently"]}
+    assert changed["http1-keep-alive"].endswith("2 by default")
+
+
 @pytest.mark.parametrize(
     ("kind", "limits"), [("asgi", "behaves differently"), (CLASSES[1], "the same")]
 )

@@ -24,8 +24,8 @@ MURDERED = "gunicorn kills it after 30 s (timeout, the default); timeout = 0 kil
 def special(translation: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
     """Write a meaning that takes more than one line; return whether it does."""
     write = _SPECIAL.get(sense_setting.sense.key)
-    if sense_setting.sense.key == "keeps-connections" and translation.service.is_wsgi:
-        write = None if sense_setting.on else _closes
+    if sense_setting.sense.key == "keeps-connections" and not sense_setting.on:
+        write = _closes if translation.service.is_wsgi else _closes_asgi
     if write is not None:
         write(translation, sense_setting)
     return write is not None
@@ -42,6 +42,12 @@ def _closes(translation: Translation, sense_setting: SenseSetting) -> None:
     else:
         says = "left out: connections are kept for 2 s by default, and keepalive = 0 closes them"
         translation.changed.append(Note(sense_setting.was, says))
+
+
+def _closes_asgi(translation: Translation, sense_setting: SenseSetting) -> None:
+    was = sense_setting.was
+    translation.lines.append(OptionLine("keepalive", Expression.of("0"), was, number=True))
+    translation.same.append(Note(was, "keepalive = 0"))
 
 
 def _time_limit(translation: Translation, sense_setting: SenseSetting) -> None:
