@@ -336,3 +336,21 @@ def test_sync_workers_behind_a_containers_port_are_a_remark():
     for container, severity in ((False, Severity.DANGEROUS), (True, Severity.REMARK)):
         (flaw,) = found_by("GU019", text, Known(container=container))
         assert flaw.severity is severity
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from gunicorn_conf import site",
+        "import gunicorn_conf as conf",
+        "from . import gunicorn_conf",
+    ],
+)
+def test_a_name_that_another_module_may_read_is_not_called_useless(tmp_path, line):
+    """A module in its folder that imports the file; gunicorn.conf.py cannot be imported."""
+    path = tmp_path / "gunicorn_conf.py"
+    path.write_text("workers = 4\nsite = 'shop'\n")
+    (flaw,) = lint(str(path), Known(), select=("GU001",)).flaws
+    assert (flaw.severity, flaw.spot.line) == ("remark", 2)
+    (tmp_path / "serve.py").write_text(f"{line}\n")
+    assert not lint(str(path), Known(), select=("GU001",)).flaws

@@ -8,12 +8,13 @@ not in the file may be on the command line, which a message then says.
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from lab.config.gunicorn.command import is_command, words
-from lab.config.gunicorn.reader import carried, literal, names_read, spellings
+from lab.config.gunicorn.reader import NAMESPACES, carried, literal, names_read, spellings
 from lab.config.interface import ASGI, of_worker_class
 from lab.config.meaning import ComputedValue
 from lab.config.steps import Drop, Put
@@ -36,6 +37,16 @@ MEMORY = "/dev/shm"  # noqa: S108 - workers touch a file there, and nobody reads
 LOCAL = ("unix:", "127.", "localhost", "[::1]")
 """How an address begins that no other host reaches."""
 
+
+WORDS = frozenset([
+    "alive", "bind", "connections", "graceful", "host", "keep", "level", "limit", "log", "max",
+    "memory", "port", "preload", "reload", "request", "requests", "threads", "timeout", "worker",
+    "workers",
+])  # fmt: skip
+"""Words of which a name is meant as a setting, if it has no others."""
+
+BESIDE = 100
+"""Modules in the folder of a file that are searched for an import of it."""
 
 def number(config: Case, name: str, default: int) -> int | None:
     """Return a setting's number, and the default of one that is not there; None if computed."""
@@ -119,6 +130,32 @@ def elsewhere(config: Case) -> str:
 
 
 def addresses(config: Case) -> list[str] | None:
+def unread(config: Case) -> Iterator[Setting]:
+    """Yield each name that is not even like a setting's, and that nobody is seen to read."""
+    names, used = frozenset(spellings().values()), names_read(config)
+    sets_any = any(setting.option in names for setting in config.settings)
+    if not sets_any or used & NAMESPACES or _is_imported(config):
+        return
+    close = {setting.option for setting, _ in unknown(config)}
+    for setting in config.settings:
+        name = setting.option
+        helps = name in used or name.startswith("_") or name.isupper()
+        if setting.spot.column == 1 and setting.raw and name not in names | close and not helps:
+            yield setting
+
+
+def _is_imported(config: Case) -> bool:
+    """Return whether a module beside the file imports it; only some are read."""
+    name = config.file.stem
+    if not name.isidentifier():
+        return False
+    beside = itertools.islice(config.file.parent.glob("*.py"), BESIDE)
+    texts = (config.known.read(path) or "" for path in beside if path.name != config.file.name)
+    lines = (line for text in texts for line in text.splitlines())
+    imports = (line for line in lines if line.lstrip().startswith(("import ", "from ")))
+    return any(re.search(rf"\b{name}\b", line) for line in imports)
+
+
     """Return where it listens; None where that is computed, or not in the file."""
     setting = config.last("bind")
     value = literal(setting.raw) if setting else None
@@ -161,6 +198,13 @@ def unknown_name(config: Case) -> Iterator[Flaw]:
     Severity.NO_EFFECT,
     "keepalive with sync workers",
     why="sync workers close the connection after every reply; leave it out, or set worker_class = "
+    for setting in () if is_command(config) else unread(config):
+        if WORDS.issuperset(setting.option.split("_")):
+            text = "gunicorn has no such setting and ignores it; leave it out"
+            yield config.flaw(setting, text, drop(config, setting))
+        else:
+            text = "gunicorn has no such setting, and nothing in this file reads it; leave it out"
+            yield config.flaw(setting, text, harmless=True)
     '"gthread"',
     source="gunicorn/workers/sync.py:179 `resp.force_close()`; gunicorn#2330",
     bad="keepalive = 75",
