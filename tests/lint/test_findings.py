@@ -15,7 +15,7 @@ OWN = "UW9"
 REMARKS = (
     {"UW016", "UW112", "UW113", "UW206", "UW209", "UW210", "UW218", "UW317", "UW322"}
     | {"UW405", "UW410"}
-    | {"GU006", "GU007", "GU010", "GU021", "GU022", "GR002", "GR003", "GR004"}
+    | {"GU006", "GU007", "GU010", "GU021", "GU022", "GU024", "GR002", "GR003", "GR004"}
     | {f"UW50{number}" for number in range(1, 10)}
 )
 
@@ -33,6 +33,7 @@ PLACES = {
     "GR011": (1, 26),
     "GR012": (1, 26),
     "GR013": (1, 48),
+    "GR014": (1, 26),
     "GU001": (1, 1),
     "GU002": (1, 1),
     "GU003": (1, 1),
@@ -55,6 +56,8 @@ PLACES = {
     "GU020": (1, 1),
     "GU021": (1, 1),
     "GU022": (1, 1),
+    "GU023": (3, 1),
+    "GU024": (1, 1),
     "UW001": (2, 1),
     "UW002": (2, 16),
     "UW003": (2, 1),
@@ -278,14 +281,22 @@ FOUND = [
     ("UW503", "evil-reload-on-rss = 300"),
     ("GU001", "access_logfile = '-'"),
     ("GU001", "def on_start(server):\n    pass\n\n\npre_forks = 1"),
-    ("GU002", "keepalive = 5\nthreads = 1\nworker_class = 'sync'"),
-    ("GU004", "worker_class = 'tornado'\nworker_connections = 10"),
-    ("GU004", "worker_class = 'asgi'\nworker_connections = 10"),
     ("GU001", "workers = 4\nmax_worker_memory = 300"),
     ("GU001", "workers = 4\nworker_timeout: int = 30"),
     ("GU001", "workers = 4\nport = 8000"),
+    ("GU002", "keepalive = 5\nthreads = 1\nworker_class = 'sync'"),
+    ("GU004", "worker_class = 'tornado'\nworker_connections = 10"),
+    ("GU004", "worker_class = 'asgi'\nworker_connections = 10"),
     ("GU004", "worker_class = 'shop.MyUvicornWorker'\nworker_connections = 10"),
     ("GU007", "threads = 4\ntimeout = 120"),
+    ("GU007", "worker_class = 'uvicorn_worker.UvicornWorker'\ntimeout = 120"),
+    ("GU010", "worker_class = 'uvicorn_worker.UvicornH11Worker'\nkeepalive = 5"),
+    ("GU023", "worker_class = 'asgi'\nbacklog = 512"),
+    ("GU023", "worker_class = 'shop.MyUvicornWorker'\nthreads = many()"),
+    ("GU023", "worker_class = 'uvicorn_worker.UvicornWorker'\nlimit_request_line = 4094"),
+    ("GU023", "gunicorn -k asgi --threads 4 site:app"),
+    ("GU024", "gunicorn -k uvicorn.workers.UvicornH11Worker site:app"),
+    ("GR014", "GRANIAN_BLOCKING_THREADS=4 granian --interface rsgi site:app"),
     ("GU011", "preload_app = True\nreload = True"),
     ("GU012", "forwarded_allow_ips = '10.0.0.1,*'"),
     ("GU005", "gunicorn -w $N --max-requests 100 site:app"),
@@ -477,6 +488,10 @@ SILENT = [
     ("UW509", "socket = /run/app.sock\nlog-master = true\ndisable-logging = true"),
     ("GU001", "worker = 4\nworkers = worker * 2"),
     ("GU001", "import multiprocessing\n\ndef helper():\n    pass\n\nname = 'x'\nprint(name)"),
+    ("GU001", "port = 8000\nbind = f'127.0.0.1:{port}'"),
+    ("GU001", "workers = 4\nport = 8000\ndef when_ready(server):\n    print(port)\n"),
+    ("GU001", "workers = 4\nPORT = 8000\n_port = 1\nport, host = 1, ''\nprint(globals())"),
+    ("GU001", "workers = 4\nfor port in ():\n    host = port\n"),
     ("GU002", "worker_class = choose()\nkeepalive = 75"),
     ("GU002", "threads = 4\nkeepalive = 75"),
     ("GU002", "if fast:\n    worker_class = 'gthread'\nkeepalive = 75"),
@@ -488,20 +503,21 @@ SILENT = [
     ("GU005", "gunicorn --max-requests 100 site:app"),
     ("GU020", "gunicorn --paste shop.ini"),
     ("GU022", "worker = 4"),
-    ("GU001", "port = 8000\nbind = f'127.0.0.1:{port}'"),
-    ("GU001", "workers = 4\nport = 8000\ndef when_ready(server):\n    print(port)\n"),
-    ("GU001", "workers = 4\nPORT = 8000\n_port = 1\nport, host = 1, ''\nprint(globals())"),
-    ("GU001", "workers = 4\nfor port in ():\n    host = port\n"),
     ("GU022", "def post_fork(server, worker):\n    pass"),
     ("GU005", "max_requests = int(limit)"),
     ("GU007", "timeout = 0\nthreads = 4"),
-    ("GU007", "worker_class = 'uvicorn.workers.UvicornWorker'\ntimeout = 30"),
+    ("GU007", "worker_class = 'shop.workers.Worker'\ntimeout = 30"),
     ("GU008", "workers = min(8, multiprocessing.cpu_count())"),
     ("GU008", "workers = os.environ.get('W', cpu_count())"),
     ("GU008", "import os\nworkers = len(os.sched_getaffinity(0))"),
     ("GU010", "worker_class = 'sync'"),
     ("GU010", "worker_class = 'gthread'\nkeepalive = 0"),
     ("GU014", "worker_class = 'asgi'\nlimit_request_line = 65536"),
+    ("GU023", "worker_class = 'asgi'\nthreads = 1\nlimit_request_line = 4094"),
+    ("GU023", "worker_class = 'uvicorn_worker.UvicornWorker'\nbacklog = 512"),
+    ("GU023", "worker_class = choose()\nthreads = 4"),
+    ("GR014", "granian --blocking-threads 4 site:app"),
+    ("GR014", "granian --interface $CALLED --blocking-threads 4 site:app"),
     ("GU011", "reload = debug"),
     ("GU012", "forwarded_allow_ips = '*'\nbind = 'unix:/run/app.sock'"),
     ("GU019", "gunicorn -b 0.0.0.0:$PORT site:app"),
@@ -561,6 +577,11 @@ def test_what_must_be_known_for_a_fault(code, text, known):
     """It is found where that is known, and not where nothing is."""
     assert found_by(code, text, known)
     assert not found_by(code, text, Known())
+
+
+def test_a_heartbeat_that_kills_no_worker_may_be_on_a_disk():
+    """With timeout = 0 gunicorn does not look at it."""
+    assert not found_by("GU006", "timeout = 0", Known(container=True))
 
 
 @pytest.mark.parametrize(

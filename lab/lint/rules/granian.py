@@ -14,7 +14,7 @@ from lab.config.granian.command import (
     variables,
     workers_of,
 )
-from lab.config.interface import WSGI
+from lab.config.interface import ASGI, RSGI, WSGI
 from lab.config.steps import Drop, Put
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, rule
@@ -275,6 +275,25 @@ def reloads(config: Case) -> Iterator[Flaw]:
     setting = config.last("reload")
     if setting and config.on("reload"):
         yield config.flaw(setting, steps=(Drop("reload"),))
+
+
+@rule(
+    "GR014",
+    Severity.ERROR,
+    "threads for an application of ASGI or RSGI",
+    why="granian prints `Blocking threads > 1 is not supported on ASGI and RSGI` and does not "
+    "start; leave it out",
+    source="granian/server/common.py:676 `self.blocking_threads > 1`",
+    bad="granian --interface asgi --blocking-threads 4 site:app",
+    good="granian --interface asgi site:app",
+    near_miss="granian --interface asgi --blocking-threads 1 site:app",
+)
+def threads_of_a_loop(config: Case) -> Iterator[Flaw]:
+    """Their requests share an event loop. Without --interface, that is what is wrong."""
+    setting = config.last("blocking-threads")
+    called = interface_of(config) if config.last("interface") else ""
+    if setting and called in {ASGI, RSGI} and config.number("blocking-threads") > 1:
+        yield config.flaw(setting, steps=(Drop("blocking-threads"),))
 
 
 def _with(config: Case, option: str) -> Fix:

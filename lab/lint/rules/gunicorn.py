@@ -22,7 +22,14 @@ from lab.lint.address import is_open
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Fix, Flaw, Setting, Severity, rule
 
-KEEPING = frozenset({"gthread", "gevent", "gevent_wsgi", "gevent_pywsgi", "tornado", "asgi"})
+OF_UVICORN = frozenset(
+    f"{module}.{name}"
+    for module in ("uvicorn.workers", "uvicorn_worker")
+    for name in ("UvicornWorker", "UvicornH11Worker")
+)
+"""Worker classes of uvicorn."""
+
+KEEPING = OF_UVICORN | {"gthread", "gevent", "gevent_wsgi", "gevent_pywsgi", "tornado", "asgi"}
 """Worker classes that keep a client's connection."""
 
 GONE = {
@@ -30,13 +37,6 @@ GONE = {
     "x_forwarded_for_header": "leave it out",
 }
 """Setting of an earlier gunicorn -> what to do."""
-
-MEMORY = "/dev/shm"  # noqa: S108 - workers touch a file there, and nobody reads it
-"""A folder that is no disk."""
-
-LOCAL = ("unix:", "127.", "localhost", "[::1]")
-"""How an address begins that no other host reaches."""
-
 
 WORDS = frozenset([
     "alive", "bind", "connections", "graceful", "host", "keep", "level", "limit", "log", "max",
@@ -47,6 +47,13 @@ WORDS = frozenset([
 
 BESIDE = 100
 """Modules in the folder of a file that are searched for an import of it."""
+
+MEMORY = "/dev/shm"  # noqa: S108 - workers touch a file there, and nobody reads it
+"""A folder that is no disk."""
+
+LOCAL = ("unix:", "127.", "localhost", "[::1]")
+"""How an address begins that no other host reaches."""
+
 
 def number(config: Case, name: str, default: int) -> int | None:
     """Return a setting's number, and the default of one that is not there; None if computed."""
@@ -123,13 +130,6 @@ def unknown(config: Case) -> Iterator[tuple[Setting, str]]:
             yield setting, meant
 
 
-def elsewhere(config: Case) -> str:
-    """Return what a message says of workers that the file does not choose."""
-    known = config.last("worker_class") or config.last("threads") or is_command(config)
-    return "" if known else ", unless the command line has --worker-class or --threads"
-
-
-def addresses(config: Case) -> list[str] | None:
 def unread(config: Case) -> Iterator[Setting]:
     """Yield each name that is not even like a setting's, and that nobody is seen to read."""
     names, used = frozenset(spellings().values()), names_read(config)
@@ -156,6 +156,13 @@ def _is_imported(config: Case) -> bool:
     return any(re.search(rf"\b{name}\b", line) for line in imports)
 
 
+def elsewhere(config: Case) -> str:
+    """Return what a message says of workers that the file does not choose."""
+    known = config.last("worker_class") or config.last("threads") or is_command(config)
+    return "" if known else ", unless the command line has --worker-class or --threads"
+
+
+def addresses(config: Case) -> list[str] | None:
     """Return where it listens; None where that is computed, or not in the file."""
     setting = config.last("bind")
     value = literal(setting.raw) if setting else None
@@ -191,13 +198,6 @@ def unknown_name(config: Case) -> Iterator[Flaw]:
             first = renamed.setdefault(meant, setting.option) == setting.option
             fix = config.rename(setting, meant) if setting.raw and first else None
         yield config.flaw(setting, f"gunicorn has no such setting and ignores it; {text}", fix)
-
-
-@rule(
-    "GU002",
-    Severity.NO_EFFECT,
-    "keepalive with sync workers",
-    why="sync workers close the connection after every reply; leave it out, or set worker_class = "
     for setting in () if is_command(config) else unread(config):
         if WORDS.issuperset(setting.option.split("_")):
             text = "gunicorn has no such setting and ignores it; leave it out"
@@ -205,6 +205,13 @@ def unknown_name(config: Case) -> Iterator[Flaw]:
         else:
             text = "gunicorn has no such setting, and nothing in this file reads it; leave it out"
             yield config.flaw(setting, text, harmless=True)
+
+
+@rule(
+    "GU002",
+    Severity.NO_EFFECT,
+    "keepalive with sync workers",
+    why="sync workers close the connection after every reply; leave it out, or set worker_class = "
     '"gthread"',
     source="gunicorn/workers/sync.py:179 `resp.force_close()`; gunicorn#2330",
     bad="keepalive = 75",
@@ -290,7 +297,8 @@ def no_jitter(config: Case) -> Iterator[Flaw]:
 )
 def heartbeat_on_disk(config: Case) -> Iterator[Flaw]:
     """In a container /tmp is a disk."""
-    if config.known.container and config.last("worker_tmp_dir") is None:
+    is_watched = number(config, "timeout", 30) != 0
+    if config.known.container and config.last("worker_tmp_dir") is None and is_watched:
         fix = add(config, "worker_tmp_dir", f'"{MEMORY}"')
         steps = (Put("worker_tmp_dir", MEMORY),)
         yield config.flaw(config.top, f"no worker_tmp_dir: {WHY}", fix, steps=steps)
@@ -380,7 +388,7 @@ def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
         "and load balancers: 60 s) answers 502 if both happen at once; behind such a proxy write "
         "keepalive = 75"
     )
-    asgi = is_asgi(config)
+    asgi = worker_class(config) == "asgi"
     if asgi:  # gunicorn/workers/gasgi.py:251 `while self.nr_conns > 0`; so no fix of one half
         text += ", and graceful_timeout = 10: a stop waits that long for idle connections"
     if setting is None:
@@ -495,14 +503,15 @@ def no_application(config: Case) -> Iterator[Flaw]:
     why="lab does not know which settings this worker class reads, so the settings for workers are "
     "not checked; its documentation names them",
     source="gunicorn/util.py:88 `def load_class`",
-    bad='worker_class = "uvicorn.workers.UvicornWorker"\nkeepalive = 5',
+    bad='worker_class = "shop.workers.Worker"\nkeepalive = 5',
     good='worker_class = "gthread"\nkeepalive = 75',
-    near_miss='worker_class = "gthread"',
+    near_miss='worker_class = "uvicorn_worker.UvicornWorker"\nkeepalive = 75',
 )
 def unknown_workers(config: Case) -> Iterator[Flaw]:
     """It is shown without --all: "No findings" would read as if they were checked."""
     setting = config.last("worker_class")
-    if setting and setting.value and ("." in setting.value or setting.value.startswith("egg:")):
+    name = setting.value if setting else ""
+    if setting and name not in OF_UVICORN and ("." in name or name.startswith("egg:")):
         yield replace(config.flaw(setting), always=True)
 
 
@@ -523,3 +532,52 @@ def no_setting(config: Case) -> Iterator[Flaw]:
     known = any(setting.option in names for setting in config.settings)
     if not is_command(config) and not known and not list(unknown(config)):
         yield replace(config.flaw(config.top), always=True)
+
+
+@rule(
+    "GU023",
+    Severity.NO_EFFECT,
+    "a setting that ASGI workers ignore",
+    why="the worker class serves all requests in one event loop and does not read this; leave it "
+    "out",
+    source="gunicorn/workers/gasgi.py:44 `if cfg.threads > 1`; "
+    "gunicorn/workers/gasgi.py:191 `await self.loop.create_server(`; "
+    "https://github.com/Kludex/uvicorn-worker",
+    bad='worker_class = "asgi"\nkeepalive = 75\nthreads = 4',
+    good='worker_class = "asgi"\nkeepalive = 75',
+    near_miss='worker_class = "gthread"\nthreads = 4',
+)
+def ignored_by_asgi(config: Case) -> Iterator[Flaw]:
+    """Threads, gunicorn's backlog, and limits of a request that uvicorn reads."""
+    if not is_asgi(config):
+        return
+    threads, name = config.last("threads"), worker_class(config) or ""
+    if threads and number(config, "threads", 1) != 1:
+        yield config.flaw(threads, fix=drop(config, threads))
+    backlog = config.last("backlog")
+    if backlog and name == "asgi":
+        text = "the worker class lets 100 connections wait, whatever backlog is; leave it out"
+        yield config.flaw(backlog, text, drop(config, backlog))
+    limits = config.all("limit_request_line", "limit_request_fields", "limit_request_field_size")
+    for limit in limits if name in OF_UVICORN else ():
+        text = "uvicorn reads the requests, and has limits of its own; set the limit in the proxy"
+        yield config.flaw(limit, text, drop(config, limit))
+
+
+@rule(
+    "GU024",
+    Severity.REMARK,
+    "a worker class that uvicorn deprecates",
+    why="a later uvicorn may not have the module uvicorn.workers; install the package "
+    'uvicorn-worker, and write "uvicorn_worker.UvicornWorker"',
+    source="https://www.uvicorn.org/deployment/",
+    bad='worker_class = "uvicorn.workers.UvicornWorker"\nkeepalive = 75',
+    good='worker_class = "uvicorn_worker.UvicornWorker"\nkeepalive = 75',
+    near_miss='worker_class = "asgi"\nkeepalive = 75',
+)
+def deprecated_workers(config: Case) -> Iterator[Flaw]:
+    """Python shows no warning of it."""
+    setting = config.last("worker_class")
+    if setting and setting.value in OF_UVICORN and setting.value.startswith("uvicorn.workers."):
+        fix = config.change(setting, f'"{setting.value.replace(".workers", "_worker")}"')
+        yield config.flaw(setting, fix=fix)
