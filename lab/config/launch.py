@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lab.config.interface import WSGI
 from lab.config.meaning import ComputedValue, Settings
 from lab.errors import ProfileError
 from lab.model.profile import Profile
@@ -81,6 +82,8 @@ class ApplicationTarget:
     """Where its modules are looked for, before all that Python itself knows."""
     variables: tuple[tuple[str, str], ...] = ()
     """What its configuration adds to the environment."""
+    interface: str = WSGI
+    """How its server calls it; see `lab.config.interface`."""
 
     def __str__(self) -> str:
         return f"{self.module}:{self.callable}"

@@ -75,6 +75,13 @@ def test_an_application_that_nobody_knows_is_refused():
         counting.cost(None, ASKED, 200, OURS)
 
 
+def test_an_application_of_asgi_is_refused(tmp_path):
+    """It would be called by WSGI, and the error would be the application's."""
+    sought = ApplicationTarget("shop", "app", tmp_path, "", python="python", interface="asgi")
+    with pytest.raises(LabError, match="shop:app is not called by WSGI"):
+        counting.cost(sought, ASKED, 200, OURS)
+
+
 @pytest.mark.parametrize(
     ("limit", "status"),
     [

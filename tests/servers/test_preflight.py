@@ -14,6 +14,7 @@ from lab.bench import profiles
 from lab.bench.servers import preflight
 from lab.bench.servers.preflight import ASK, check
 from lab.bench.servers.runner import ServerRunner
+from lab.bench.trials.available import _targets
 from lab.config.launch import ApplicationTarget
 from lab.errors import ApplicationError, ProfileError
 from lab.model.request import Expectation
@@ -167,6 +168,30 @@ def test_why_an_application_cannot_be_served(ask, tmp_path, app, said):
 def test_what_can_be_served_passes(ask, app):
     """And so does what only uWSGI itself can import: its start will tell."""
     assert ask(app) is None
+
+
+@pytest.mark.parametrize(
+    ("app", "said"),
+    [
+        ("kinds:asynchronous", None),
+        ("kinds:coroutine", None),
+        ("kinds:nope", "--app kinds:nope: the module kinds has no `nope`"),
+        ("odd", "SyntaxError: expected ':'"),
+    ],
+)
+def test_a_server_of_asgi_is_not_called_one_of_wsgi(ask, app, said):
+    """As gunicorn with worker_class = "asgi", whose --app is an ASGI application."""
+    text = ask(app, interface="asgi")
+    assert text is None if said is None else said in text
+
+
+def test_the_interface_is_that_of_the_configuration(tmp_path):
+    """As the worker class of a gunicorn.conf.py says."""
+    path = tmp_path / "gunicorn.conf.py"
+    path.write_text('worker_class = "asgi"\n')
+    workload = Workload("shop", "/", Expectation(body=b""), apps={"wsgi": "shop:app"})
+    ((_, (target, _)),) = _targets([profiles.read(str(path))], replace(workload, app="shop:app"))
+    assert target.interface == "asgi"
 
 
 def test_an_import_that_does_not_end_is_killed(ask, monkeypatch):

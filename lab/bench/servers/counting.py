@@ -23,6 +23,7 @@ from lab.bench.machine.programs import find_command
 from lab.bench.machine.runtime import environment_of
 from lab.bench.servers.ports import HOST
 from lab.bench.servers.process import Order, Process
+from lab.config.interface import WSGI
 from lab.config.launch import ApplicationTarget
 from lab.errors import LabError, MissingError
 from lab.model.protocols import Endpoint
@@ -82,6 +83,8 @@ def cost(sought: ApplicationTarget | None, request: Request, status: int, runtim
     """
     if sought is None or sought.python is None or not sought.module:
         raise LabError("--count: what is served is not known here; say --app MODULE:CALLABLE")
+    if sought.interface != WSGI:
+        raise LabError(f"--count: {sought} is not called by WSGI, and only that is counted")
     with temporary.folder() as folder:
         order = _order(sought, request, status, runtime, folder)
         total = instructions(order, folder / "ready", folder / "go")

@@ -21,6 +21,7 @@ from lab.bench.machine.runtime import environment_of
 from lab.bench.servers.last_words import ASGI, FOREIGN
 from lab.bench.servers.ports import HOST
 from lab.bench.servers.process import MOST_LOG, Order, Process
+from lab.config.interface import WSGI
 from lab.config.launch import ApplicationTarget
 from lab.config.uwsgi.overrides import by_env, unset
 from lab.errors import ApplicationError
@@ -54,7 +55,7 @@ def check(
         The version of each package, by the environment (`Runtime.python`).
 
     Raises:
-        ApplicationError: One of them cannot be imported, or is none that WSGI servers serve.
+        ApplicationError: One of them cannot be imported, or is none that its server serves.
     """
     asked, packages = (
         set[tuple[ApplicationTarget, Runtime]](),
@@ -166,8 +167,16 @@ def _advice(
 
 
 def _kind(sought: ApplicationTarget, found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a callable is that is no WSGI application, and what else the module has."""
+    """
+    Yield what a callable is that is no WSGI application, and what else the module has.
+
+    For a server that does not call it by WSGI, yield only that it does not exist.
+    """
     kind, name = found["kind"], f"`{sought.callable}`"
+    if sought.interface != WSGI:
+        if kind == "absent":
+            yield f"the module {sought.module} has no {name}"
+        return
     if kind == "asgi":
         yield f"{sought} is an ASGI application ({found['type']}), and these servers serve WSGI:"
         yield f"  {ASGI.replace('MODULE:APP', str(sought))}"

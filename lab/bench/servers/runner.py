@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from lab.bench.machine import project, temporary
@@ -84,7 +85,8 @@ class ServerRunner:
         """Return which application *profile* is to load for *workload*, and where; None if none."""
         server, runtime = servers.of(profile), runtime_of(profile, workload.runtime)
         python = python_serving(runtime, server.program)
-        return server.application(profile, workload, project.root(), python)
+        target = server.application(profile, workload, project.root(), python)
+        return target and replace(target, interface=server.interface(profile))
 
 
 def _hand_over(folder: Path, launch: Launch) -> None:
