@@ -80,6 +80,8 @@ CASES = [
     (f"{HTTP}\npost-buffering = 0", "gunicorn", "", SAME),
     ("worker_class = 'gthread'\nworker_connections = 9", "granian", "", LOST),
     ("worker_connections = 9", "granian", "", SAME),
+    ("keepalive = 5", "granian", "", SAME),
+    ("workers = 2\nkeepalive = 5", "uwsgi", "", SAME),
     ("threads = 2\nkeepalive = 75", "granian", "--http1-header-read-timeout 60000", CHANGED),
     ("threads = 2\nkeepalive = 0", "granian", "--no-http1-keep-alive", SAME),
     ("http = :80\nsocket-timeout = 8\nhttp-keepalive = 9", "granian", "timeout 8000 ", CHANGED),

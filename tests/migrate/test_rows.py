@@ -56,7 +56,7 @@ ROWS = [
     ("plugin = http", SAME, SAME),
     ("logto = /var/log/x.log", 'errorlog = "/var/log/x.log"', LOST),
     ("memory-report = true", LOST, LOST),
-    ("http-keepalive = 30", "keepalive = 30", "--http1-header-read-timeout 30000"),
+    ("http-keepalive = 30", SAME, SAME),
     ("procname = shop", 'proc_name = "shop"', "--process-name shop"),
     ("listen = 1024", "backlog = 1024", "--backlog 1024"),
     ("py-autoreload = 1", "reload = True", "--reload"),

@@ -149,7 +149,7 @@ def _of_class(
             lost.append((connections.was, CONNECTIONS))
     by_sense = _without_doubt(with_defaults(PROGRAM, by_sense, "gunicorn"), unknown_names)
     by_sense, no_limit = _without_limit(by_sense, kind)
-    by_sense, idle = without(by_sense, _unread(kind))
+    by_sense, idle = without(by_sense, (*_unread(kind), *_unread_by_sync(kind, by_sense)))
     return by_sense, kind, (*idle, *ignored), [*lost, *no_limit]
 
 
@@ -288,6 +288,13 @@ def _unread(kind: str) -> tuple[str, ...]:
     # gunicorn/workers/gasgi.py:191: asyncio listens again, with its own default of 100
     others = of_uvicorn if is_uvicorn(kind) else ("backlog",)
     return ("threads", "greenlets", "file-wrapper", "sendfile", *others)
+
+
+def _unread_by_sync(kind: str, by_sense: Mapping[str, SenseSetting]) -> tuple[str, ...]:
+    """Return the meanings that workers of class sync ignore; with threads they are of gthread."""
+    threads = by_sense.get("threads")
+    is_sync = kind == "sync" and threads is not None and threads.value.number == 1
+    return ("keepalive",) if is_sync else ()
 
 
 def _without_limit(

@@ -193,7 +193,7 @@ def _without_effect(
     """Return the meanings that have an effect, and those that have none, each with the reason."""
     why = {} if "prefix" in meanings else {"prefix-managed": NO_MOUNT}
     if config.sockets() and not config.sockets("router"):
-        why |= dict.fromkeys(("router", "router-time", "gzip"), NO_ROUTER)
+        why |= dict.fromkeys(("router", "router-time", "gzip", "keepalive"), NO_ROUTER)
     if "access-log" in meanings and not meanings["access-log"].on:
         why |= {"access-file": "left out: it has no effect without an access log"}
     kept = {key: sense_setting for key, sense_setting in meanings.items() if key not in why}
