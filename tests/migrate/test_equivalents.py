@@ -82,6 +82,7 @@ CASES = [
     ("worker_connections = 9", "granian", "", SAME),
     ("keepalive = 5", "granian", "", SAME),
     ("workers = 2\nkeepalive = 5", "uwsgi", "", SAME),
+    ("graceful_timeout = 30", "granian", "--workers-kill-timeout 30", SAME),
     ("threads = 2\nkeepalive = 75", "granian", "--http1-header-read-timeout 60000", CHANGED),
     ("threads = 2\nkeepalive = 0", "granian", "--no-http1-keep-alive", SAME),
     ("http = :80\nsocket-timeout = 8\nhttp-keepalive = 9", "granian", "timeout 8000 ", CHANGED),

@@ -290,6 +290,8 @@ CASES = [
     ("threads = 2\n", "uwsgi", KEPT, "is kept for 2 s (keepalive); uWSGI: is closed"),
     ('worker_class = "gthread"\n', "uwsgi", KEPT, "is kept for 2 s (keepalive); uWSGI: is closed"),
     ("keepalive = 5\n", "uwsgi", KEPT, ""),
+    ("threads = 2\nkeepalive = 30\n", "granian", KEPT, ""),
+    ("threads = 2\nkeepalive = 75\n", "granian", KEPT, "is kept for 60 s"),
     ("keepalive = 5\nthreads = f()\n", "uwsgi", KEPT, "and kept for 5 s by gthread"),
     ("threads = f()\n", "uwsgi", KEPT, "is closed by sync, and kept for 2 s by gthread"),
     ('forwarded_allow_ips = "*"\n', "uwsgi", SCHEME, ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -89,5 +90,11 @@ def differences(before: Deployment, after: Deployment) -> Iterator[tuple[str, st
     for difference in hidden():
         old = difference.done_by(before.program, of_before)
         new = difference.done_by(after.program, of_after)
-        if old and new and old != new and difference.unless not in before.values:
+        alike = _without_option(old) == _without_option(new)
+        if old and new and not alike and difference.unless not in before.values:
             yield difference.about, old, new, difference.ask
+
+
+def _without_option(text: str) -> str:
+    """Return what a server does, without the option of "is dropped (header_map)"."""
+    return re.sub(r" \([^()]*\)$", "", text)
