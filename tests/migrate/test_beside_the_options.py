@@ -141,6 +141,25 @@ def test_an_address_that_is_computed_is_lost(tmp_path):
     assert "http-socket" not in found.text
 
 
+@pytest.mark.parametrize("to", ["gunicorn", "granian"])
+@pytest.mark.parametrize(
+    ("lines", "line", "number"),
+    [
+        ("http-socket = 127.0.0.1:80%k", "http-socket = 127.0.0.1:80%k", ":80"),
+        ("port = 9%k\nhttp = :%(port)", "http = :%(port)", ":9"),
+        ("chdir = /srv/%k\nsocket = app.sock", "socket = app.sock", "app.sock"),
+        ("mount = /=shop%k:app", "mount = /=shop%k:app", "shop"),
+        ("wsgi-file = /srv/shop%k.py", "wsgi-file = /srv/shop%k.py", "srv"),
+        ("threads = 1%k", "threads = 1%k", "threads = 1%k\n"),
+    ],
+)
+def test_the_cpus_of_this_machine_are_in_no_value(tmp_path, to, lines, line, number):
+    """Only a number that is those CPUs, or a sum or product of them, is one elsewhere, too."""
+    found = made_of(tmp_path, "uwsgi.ini", f"[uwsgi]\n{lines}\n", to)
+    assert line in lost(found)
+    assert number not in found.text
+
+
 def test_a_comment_behind_a_port_is_no_port(tmp_path):
     """To uWSGI, which reads the number."""
     text = "[uwsgi]\nmodule = shop\nhttp-socket = :8000  # all\n"

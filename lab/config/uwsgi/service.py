@@ -78,6 +78,7 @@ NO_MOUNT = "left out: it has no effect without a mount below a path"
 
 MAGIC = re.compile(rf"(?<!%)(?:%%)*%[{UNKNOWABLE}]")
 ELSEWHERE = "a variable in the value differs at each start or on each machine: write the value"
+UNKNOWN_FOLDER = "chdir differs at each start or on each machine: write an absolute path"
 
 FOLDERS = frozenset(
     name for key in ("chdir", "pythonpath") for name in senses()[key].columns[PROGRAM].names
@@ -113,9 +114,12 @@ def service_of(config: Config) -> Service:
     needless = {id(setting): why for setting in rest if (why := _needless(setting, config))}
     gone, unknown = _sorted_out([setting for setting in rest if id(setting) not in needless])
     addresses = tuple(_addresses(config))
-    meanings |= _tls(addresses) | _files(meanings, config) | _beside(config, meanings)
+    named = [setting for setting in config.all(*APPLICATION) if _is_unclear(setting, config)]
+    beside = {} if named else _beside(config, meanings)
+    meanings |= _tls(addresses) | _files(meanings, config) | beside
     meanings = _finishing(meanings, plain)
-    application = served(config)
+    mounts = [setting for setting in unclear if setting.option == "mount"]
+    application = None if named or mounts else served(config)
     meanings, others = mounted(meanings, config, application)
     meanings, without_effect = _without_effect(meanings, config)
     kept = _adjusted(meanings, config)
@@ -142,7 +146,7 @@ def service_of(config: Config) -> Service:
             *no_module(config.last("module", "wsgi") or config.last(*FILES), application),
             *_unread(config),
             *others,
-            *((written(setting), ELSEWHERE) for setting in unclear),
+            *((written(setting), ELSEWHERE) for setting in (*named, *unclear)),
         ),
         unclear=_unclear(unclear, config),
         facts=frozenset(kind for kind in ("router", "http11") if config.sockets(kind)),
@@ -326,6 +330,8 @@ def _addresses(config: Config) -> Iterator[Address]:
 
 def _address(setting: Setting, protocol: str, config: Config) -> Address:
     value = values.of_ini(setting, config)
+    if _is_unclear(setting, config):
+        return lost_address(protocol, written(setting), ELSEWHERE)
     if why := lost_by_uwsgi(config.table.canonical(setting.option), value.text or str(value)):
         return lost_address(protocol, written(setting), why)
     if setting.option.startswith("https") and value.text is None:
@@ -341,6 +347,8 @@ def _address(setting: Setting, protocol: str, config: Config) -> Address:
         if any(flag.value.lower() not in OFF for flag in config.all("abstract-socket")):
             return lost_address(protocol, written(setting), ABSTRACT)
         folder = config.last("chdir")
+        if folder and _is_unclear(folder, config) and not str(value).startswith("/"):
+            return lost_address(protocol, written(setting), UNKNOWN_FOLDER)
         path = below(value, values.of_ini(folder, config) if folder else None)
         nothing = Expression.of("")
         return Address(protocol, nothing, nothing, path, written(setting), tls, of_clients)
