@@ -107,6 +107,28 @@ def test_an_option_has_its_equivalent(tmp_path, lines, to, written, name):
     assert line in {note.was for note in result.lists[name]}
 
 
+@pytest.mark.parametrize(
+    ("command", "to", "way"),
+    [
+        ("granian --interface wsgi --log-config a.json m:a", "gunicorn", "set logconfig_json to"),
+        ("granian --interface wsgi --log-config a.json m:a", "uwsgi", "in its code"),
+        ("gunicorn --log-config-json a.json m:a", "granian", "write a JSON file for --log-config"),
+        ("gunicorn --log-config a.ini m:a", "granian", "write a JSON file for --log-config"),
+    ],
+)
+def test_the_loggers_of_another_server_have_other_names(command, to, way):
+    """Their file is not written: what to do with it is."""
+    result = migrated(command, to, {})
+    assert way in next(note.becomes for note in result.lists[LOST] if "a." in note.was)
+    assert "a.json" not in result.text
+
+
+def test_a_dict_of_loggers_is_not_called_a_computed_value(tmp_path):
+    """It need not be known: nobody else reads it."""
+    assert "--log-config" in str(made(tmp_path, "logconfig_dict = f()", "granian").lists[LOST])
+    assert "--log-config" in str(made(tmp_path, "logconfig_dict = {'a': 1}", "granian").lists[LOST])
+
+
 WAYS = {
     "limit-post = 9": "client_max_body_size of nginx",
     "umask = 022": "UMask= of systemd",

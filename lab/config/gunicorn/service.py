@@ -84,7 +84,11 @@ def service_of(config: Config) -> Service:
     settings = [
         setting for name, setting in last.items() if name in known and setting not in defaults
     ]
-    computed = [setting for setting in settings if _unknown(setting) and not _entries(setting)]
+    computed = [
+        setting
+        for setting in settings
+        if setting.option != "logconfig_dict" and _unknown(setting) and not _entries(setting)
+    ]
     plain = [
         setting for setting in settings if setting not in computed and setting.option not in HELD
     ]
