@@ -16,7 +16,7 @@ from lab.config import sections
 from lab.config.files import LARGEST, UnreadableError, check_size, read_bytes
 from lab.config.sections import Line
 from lab.config.spot import Setting, Spot
-from lab.config.start import StartCommand
+from lab.config.start import StartCommand, Surroundings
 from lab.config.uwsgi import OFF
 from lab.config.uwsgi.table import NOTHING, OptionTable, atoi
 from lab.errors import ProfileError
@@ -98,6 +98,9 @@ class Known:
     environ: Mapping[str, str] = field(default_factory=dict)
     """Environment variables of the server."""
 
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    """What the file that starts the server says of its process."""
+
     overlay: Mapping[Path, str] = field(default_factory=dict)
     """File -> text to read instead of the content on disk."""
 
@@ -145,6 +148,11 @@ class Known:
         return not self.confined or any(
             not any(part.startswith(".") for part in path.parts) for path in inside
         )
+
+    def named(self, name: str) -> Path:
+        """Return the path of a file that a command names; of one in an image, what is copied."""
+        copied = (path for path in self.surroundings.copied(name) if self.is_file(path))
+        return next(copied, (self.cwd or Path()) / name)
 
     def exists(self, path: Path) -> bool:
         """Return whether there is such a file or folder."""

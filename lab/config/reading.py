@@ -23,8 +23,10 @@ from lab.config.configuration import Config, Known
 from lab.config.files import LARGEST, UnreadableError
 from lab.config.server import Server
 from lab.config.servers import EDITABLE, STDIN, TRANSLATABLE
+from lab.config.shell import SHELLS
 from lab.config.start import StartCommand
 from lab.config.templates import CONFLICT, CONTROL
+from lab.config.words import is_script
 from lab.errors import ProfileError
 
 BUILD = re.compile(r"^[ \t]*(main_plugin|embedded_plugins|bin_name)[ \t]*=", re.MULTILINE)
@@ -35,16 +37,6 @@ FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__"})
 
 DEEPEST = 100
 """Folders in each other that are searched."""
-
-COMMANDS_OF = {
-    r"(?:.*\.)?(?:Dockerfile|Containerfile)(?:\..*)?": "its CMD",
-    r".*\.service": "its ExecStart",
-    r".*\.(?:ba)?sh|Makefile": "the command that it starts",
-    r"(?:docker-)?compose.*\.ya?ml": "its command",
-}
-"""Pattern of a file's name that is not read -> the command in it that can be given."""
-
-SHELLS = frozenset({"sh", "ash", "bash", "dash"})
 
 MOST_CHARACTERS_SEARCHED = 1 << 20
 """Characters of a file in which its options are looked for."""
@@ -106,7 +98,10 @@ def _read(
         known.required(source.path)  # which refuses a link to where nothing is read
         known = source.start.known(known)
         known = known if container is None else replace(known, container=container)
-        return _read_start(source.start, known, {*commands, *EDITABLE})
+        if source.start.program not in {*commands, *EDITABLE}:
+            problem = _why_unread(source.start.words, commands)
+            raise ProfileError(source.path, problem, source.start.spot.line)
+        return read_start(source.start, known)
     path, server = source.path, servers.named(source.path.name) if source.command else None
     if server is not None:
         overlay = {**known.overlay, path: source.command}
@@ -125,14 +120,17 @@ def _read(
     return server.read_command(text, known)
 
 
-def _read_start(start: StartCommand, known: Known, commands: Collection[str]) -> Config:
-    """Return what the command of a server sets that stands in the file of another program."""
-    if start.program not in commands:
-        raise ProfileError(start.spot.file, _why_unread(start.words, commands), start.spot.line)
+def read_start(start: StartCommand, known: Known) -> Config:
+    """
+    Return what the command of a server sets that stands in the file of another program.
+
+    Raises:
+        ProfileError: It cannot be read.
+    """
     server = servers.named(start.program)
     assert server is not None
     try:
-        return replace(server.read_command(start.in_place, known), start=start)
+        return replace(server.read_command(start.text, known), start=start)
     except ProfileError as error:
         raise ProfileError(start.spot.file, str(error), start.spot.line) from None
 
@@ -267,23 +265,48 @@ def find(folder: Path) -> Iterator[str]:
             server = next((one for one in searched if re.match(one.file_pattern, name)), None)
             if server and _is_configuration(path := here / name, server):
                 yield str(path)
-            else:
-                yield from start_names(here / name)
+            elif not sources.DEVELOPMENT.fullmatch(name):
+                yield from start_names(here / name, searched=True)
 
 
-def start_names(path: Path, known: Known | None = None) -> list[str]:
+def start_names(path: Path, known: Known | None = None, *, searched: bool = False) -> list[str]:
     """
-    Return the names of the start commands in a file that are read, as "Procfile:web".
+    Return the names of the start commands in a file, as "Procfile:web"; none without a server.
 
     Args:
-        path: The file.
+        path: The file; of a script that a server's reader knows, the name is that of the file.
         known: What is known besides; a file in its `overlay` need not be on the disk.
+        searched: Whether it was found in a folder, and was not named.
     """
-    if not (kind := sources.of_file(path.name)):
+    known = known or Known()
+    try:
+        starts = _starts(path, known)
+    except ProfileError:  # what is named is read again, and refused
         return []
-    programs = {server.program for server in servers.every() if server.file}
-    starts = kind.starts(path, (known or Known()).read(path) or "")
-    return [f"{path}:{start.name}" for start in starts if start.program in programs]
+    if starts is None:
+        return [str(path)] if searched and _is_servers(path, known) else []
+    return [f"{path}:{start.name}" for start in starts if start.is_default]
+
+
+def _starts(path: Path, known: Known) -> tuple[StartCommand, ...] | None:
+    """
+    Return the start commands in a file; None where the file is no other program's.
+
+    Raises:
+        ProfileError: It cannot be read.
+    """
+    kind = sources.of_file(path.name, lambda: known.read(path) or "")
+    if kind is None:
+        return None
+    starts = kind.starts(path, known.required(path))
+    return None if len(starts) == 1 and _is_servers(path, known) else starts
+
+
+def _is_servers(path: Path, known: Known) -> bool:
+    """Return whether a file is a script that a server's reader knows by its text."""
+    text = known.read(path) or ""
+    by_name = servers.of_file(path)
+    return is_script(text) and by_name is None and servers.of_file(path, text) is not None
 
 
 def _inside(folder: Path) -> tuple[list[str], list[str]]:
@@ -318,16 +341,18 @@ def _is_configuration(path: Path, server: Server) -> bool:
 
 def _in_file(path: Path, texts: Mapping[Path, str], section: str = "") -> Source:
     """Return a file, or the start command in it that a section names, or that is the only one."""
-    kind = sources.of_file(path.name)
-    if kind is None:
+    starts = _starts(path, Known(overlay=texts))
+    if starts is None:
         return Source(path, section)
-    starts = kind.starts(path, Known(overlay=texts).required(path))
     names = " or ".join(f"{path}:{start.name}" for start in starts)
-    wanted = [start for start in starts if section in {"", start.name}]
+    wanted = [
+        start for start in starts if start.name == section or (not section and start.is_default)
+    ]
     if not starts:
         raise ProfileError(path, "starts no server that lab knows: name the command in quotes")
     if not wanted:
-        raise ProfileError(path, f"has no server {section}: name {names}")
+        problem = f"has no server {section}" if section else "is for development"
+        raise ProfileError(path, f"{problem}: name {names}")
     if wanted[1:]:
         raise ProfileError(path, f"starts {len(wanted)} servers: name {names}")
     return Source(path, command=wanted[0].text, start=wanted[0])
@@ -335,9 +360,8 @@ def _in_file(path: Path, texts: Mapping[Path, str], section: str = "") -> Source
 
 def _instead_of(path: Path) -> str:
     """Return what to give in the place of a file that is not read."""
-    names = (command for name, command in COMMANDS_OF.items() if re.fullmatch(name, path.name))
-    if command := next(names, None):
-        return f"give {command} in quotes"
+    if path.name == "Makefile":
+        return "give the command that it starts in quotes"
     endings = (ending for server in servers.every() for ending in server.endings)
     kinds = ", ".join(ending for ending in endings if ending.startswith("."))
     return f"give {kinds}, a file with a line [uwsgi], or a command in quotes"

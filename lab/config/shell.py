@@ -1,22 +1,113 @@
-"""The command of a server in a line of a shell's, which may have others before and behind it."""
+"""The commands of servers in a text for a shell, which may have others before and behind them."""
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import NamedTuple
 
 from lab.config import servers
+from lab.config.line import ShellLine, aligned, joined
+from lab.config.server import Server
 from lab.config.spot import Spot
 from lab.config.start import StartCommand, Surroundings
-from lab.config.words import operators
+from lab.config.words import LITERAL, operators, with_literals, words_in
 
-BEFORE = frozenset(
-    {"exec", "env", "nice", "dumb-init", "tini", "--", "-m", "python", "python3", "run"}
-    | {"poetry", "pipenv", "uv", "newrelic-admin", "run-program", "ddtrace-run"}
+SHELLS = frozenset({"sh", "ash", "bash", "dash", "zsh"})
+
+DEEPEST = 5
+"""Shells in each other that are read."""
+
+INITS = frozenset({"tini", "tini-static", "docker-init", "catatonit", "dumb-init"})
+"""Programs that pass a signal on to the command behind them, or to its shell."""
+
+
+class Wrapper(NamedTuple):
+    """A program that starts the command behind it."""
+
+    takes: str = ""
+    """Its options that a value follows."""
+
+    verb: str = ""
+    """The word behind which the command stands."""
+
+    words: int = 0
+    """Words of its own before the command."""
+
+    changes: bool = False
+    """Whether it changes what the server does, so that it stays in the command."""
+
+
+def _wrappers() -> dict[str, Wrapper]:
+    user = Wrapper(words=1)
+    environment = Wrapper("-n --name -p --prefix --cwd -e --environment --project", "run")
+    return {
+        "python": Wrapper("-X -W"),
+        "exec": Wrapper("-a"),
+        "env": Wrapper("-u --unset -C --chdir"),
+        "nice": Wrapper("-n --adjustment"),
+        "ionice": Wrapper("-c -n"),
+        "stdbuf": Wrapper("-i -o -e"),
+        **dict.fromkeys(("nohup", "setsid", "with-contenv", "numactl", "time"), Wrapper()),
+        **dict.fromkeys(INITS, Wrapper("-p -e -r --rewrite")),
+        **dict.fromkeys(("gosu", "su-exec", "setuidgid", "s6-setuidgid"), user),
+        "setpriv": Wrapper("--reuid --regid --groups"),
+        "chpst": Wrapper("-u -U -e -m -o -b -d -n"),
+        "sudo": Wrapper("-u -g --user --group"),
+        "runuser": Wrapper("-u -g --user --group"),
+        "uv": Wrapper(
+            "--group --no-group --only-group --extra --no-extra --with --with-requirements -w "
+            "--python -p --project --directory --env-file --package --index --cache-dir --color",
+            "run",
+        ),
+        "poetry": Wrapper("-C --directory -P --project", "run"),
+        "pipenv": Wrapper("--python", "run"),
+        **dict.fromkeys(
+            ("pdm", "rye", "hatch", "conda", "mamba", "micromamba", "pixi"), environment
+        ),
+        "dotenv": Wrapper("-f --file", "run"),
+        "doppler": Wrapper("-p --project -c --config", "run"),
+        "coverage": Wrapper("--rcfile --data-file --source", "run", changes=True),
+        "newrelic-admin": Wrapper(verb="run-program", changes=True),
+        "ddtrace-run": Wrapper(changes=True),
+        "opentelemetry-instrument": Wrapper(
+            "--traces_exporter --metrics_exporter --logs_exporter --service_name", changes=True
+        ),
+    }
+
+
+WRAPPERS = _wrappers()
+"""Program -> how it starts the command behind it."""
+
+_SCRIPT = re.compile(r".*\.sh|.*entrypoint[\w.-]*|wait-for[\w.-]*")
+"""Names of scripts that start what stands behind them, as the ENTRYPOINT of an image does."""
+
+_VARIABLE = re.compile(r"[A-Za-z_]\w*\+?=")
+
+_KEYWORDS = frozenset({"then", "else", "do", "{", "!", "if", "elif", "while", "until"})
+"""Words of a shell that may stand before a command."""
+
+_OPENS = frozenset({"if", "case", "for", "while", "until"})
+_CLOSES = frozenset({"fi", "esac", "done"})
+"""Words between which a command may not be run."""
+
+_LABEL = re.compile(r"\s*(?:[^\s()$=]*\)|(?:function\s+)?[\w-]+\s*\(\))\s*")
+"""What begins a branch of `case`, or a function."""
+
+_ENDS_AT_ONCE = {
+    "": {"--version", "--help", "--check-config", "--print-config"},
+    "uwsgi": {"--version", "--help", "--stop", "--reload", "--build-plugin", "--connect-and-read"},
+}
+"""Program -> options with which it serves nothing; "": of all others."""
+
+_TOKEN = re.compile(
+    r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|(?P<comment>(?<![^\s;&|()])\#[^\n]*)"""
+    r"""|(?P<heredoc><<-?[ \t]*(?P<quote>['"]?)(?P<word>\w+)(?P=quote))|<<<|[^\\'"\#\n<]+|.|\n""",
+    re.DOTALL | re.VERBOSE,
 )
-"""Words that may stand before a server in its command: what they start is the server."""
 
 
 def start_of(name: str, line: str, spot: Spot, surroundings: Surroundings) -> StartCommand | None:
@@ -31,34 +122,271 @@ def start_of(name: str, line: str, spot: Spot, surroundings: Surroundings) -> St
         spot: Where the line begins.
         surroundings: What the file says besides.
     """
-    begins, others = 0, False
-    for start, end in (*operators(line), (len(line), len(line))):
-        text = line[begins:start]
+    return next(starts_in(name, ShellLine(line, ((0, spot),)), surroundings), None)
+
+
+def starts_in(
+    name: str, line: ShellLine, surroundings: Surroundings, variables: Sequence[ShellLine] = ()
+) -> Iterator[StartCommand]:
+    """
+    Yield the commands in a text for a shell that start a server, in their order.
+
+    Args:
+        name: By which its file calls them.
+        line: The text.
+        surroundings: What the file says besides.
+        variables: What the file sets, as it stands before a command: "WORKERS=2".
+    """
+    around = replace(surroundings, environ={**surroundings.environ, **dict(_values(variables))})
+    yield from _starts(_Place(name, around, tuple(variables)), line, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What is the same for all commands of a text."""
+
+    name: str
+    surroundings: Surroundings
+    variables: tuple[ShellLine, ...]
+
+
+def _starts(place: _Place, line: ShellLine, depth: int) -> Iterator[StartCommand]:
+    line = replace(line, text=without_comments(line.text))
+    begins, inside, others = 0, 0, False
+    for start, end in (*operators(line.text), (len(line.text), len(line.text))):
         try:
-            words = tuple(shlex.split(text))
+            command = _Command.of(line.cut(begins, start))
         except ValueError:  # a quote that is not closed
-            return None
-        if (program := _program(words)) and text.count("(") == text.count(")"):
-            blanks = len(text) - len(text.lstrip())
-            place = replace(spot, column=spot.column + begins + blanks)
-            alone = not others and start == len(line)
-            before = line[: begins + blanks].strip()
-            return StartCommand(
-                name, program, words, place, text.strip(), alone, before, surroundings
-            )
-        others |= len(words) != 2 or words[0] != "cd" or line[start:end] not in {"&&", ";"}
-        if words[:1] == ("cd",) and words[1:]:
-            folder = (surroundings.folder or spot.file.parent) / words[1]
-            surroundings = replace(surroundings, folder=folder)
+            return
+        if command.is_server and command.line.text.count("(") == command.line.text.count(")"):
+            alone = not others and start == len(line.text)
+            before = line.text[:begins].strip()
+            yield from command.starts(place, before, alone=alone, depth=depth)
+        words = [word.value for word in command.words]
+        is_cd = words[:1] == ["cd"] and len(words) == 2
+        others |= bool(words) and not (is_cd and line.text[start:end] in {"&&", ";", "\n"})
+        if is_cd and "$" not in words[1]:
+            around = place.surroundings
+            folder = (around.folder or line.place(0).file.parent) / words[1]
+            place = replace(place, surroundings=replace(around, folder=folder))
+        inside += (command.first in _OPENS) - (command.first in _CLOSES)
+        exported = command.exported(certain=not inside)
+        place = replace(place, variables=(*place.variables, *exported))
         begins = end
-    return None
 
 
-def _program(words: Sequence[str]) -> str:
-    """Return the program of the server that a command starts; empty where it starts none."""
-    for word in words:
-        if server := servers.named(word):
-            return server.program
-        if PurePath(word).name not in BEFORE and "=" not in word:
-            return ""
-    return ""
+def without_comments(text: str) -> str:
+    """
+    Return a text for a shell with blanks for what is no command: of the same length.
+
+    >>> without_comments("echo a # it's")
+    'echo a       '
+    """
+    parts: list[str] = []
+    waiting: list[str] = []  # words that end a heredoc
+    at = 0
+    while token := _TOKEN.match(text, at):
+        part, at = token[0], token.end()
+        if token["heredoc"]:
+            waiting.append(token["word"])
+        if token["comment"] or part in {"\\\n", "\\\r"}:
+            part = " " * len(part)
+        parts.append(part)
+        if part == "\n" and waiting:
+            ends = _end_of_heredocs(text, at, waiting)
+            parts.append(" " * (ends - at))
+            at, waiting = ends, []
+    return "".join(parts)
+
+
+def _end_of_heredocs(text: str, at: int, waiting: Sequence[str]) -> int:
+    """Return where the lines end that heredocs have, the last word included."""
+    for word in waiting:
+        end = re.compile(rf"^\t*{word}[ \t\r]*$", re.MULTILINE).search(text, at)
+        at = end.end() if end else at
+    return at
+
+
+def _values(variables: Sequence[ShellLine]) -> Iterator[tuple[str, str]]:
+    """Yield the variables whose values are known."""
+    for line in variables:
+        name, _, raw = line.text.partition("=")
+        if "$" not in with_literals(raw):
+            yield name, "".join(shlex.split(raw))
+
+
+class _Word(NamedTuple):
+    value: str
+    raw: str
+    begins: int
+
+
+class _Command(NamedTuple):
+    """One command of a text."""
+
+    line: ShellLine
+    words: Sequence[_Word]
+    first: str = ""
+    """The first word as it is written, which may be a keyword."""
+
+    at: int = 0
+    """The first word behind variables, and what starts the command behind it."""
+
+    kept: int | None = None
+    """The first word that stays; None: that at *at*."""
+
+    is_exec: bool = False
+    is_behind_script: bool = False
+    user: str = ""
+
+    @classmethod
+    def of(cls, line: ShellLine) -> _Command:
+        """
+        Return a command, taken apart.
+
+        Raises:
+            ValueError: A quote is not closed.
+        """
+        label = _LABEL.match(line.text)
+        line = line.cut(label.end() if label else 0, len(line.text))
+        words = [_Word(*word) for word in words_in(line.text)]
+        begins = next((n for n, word in enumerate(words) if word.value not in _KEYWORDS), 0)
+        first = words[0].value if words else ""
+        return cls(line, words[begins:], first).behind_wrappers()
+
+    @property
+    def program(self) -> str:
+        """The program that the command starts; empty for none."""
+        return PurePath(self.words[self.at].value).name if self.at < len(self.words) else ""
+
+    @property
+    def is_server(self) -> bool:
+        """Whether the command starts a server, or a shell that may."""
+        return self.program in SHELLS or servers.named(self.program) is not None
+
+    def exported(self, *, certain: bool) -> list[ShellLine]:
+        """Return the variables that the command sets for the others; *certain*: their values."""
+        is_export = [word.value for word in self.words[:1]] == ["export"]
+        if not is_export and self.at < len(self.words):  # they are those of its own command
+            return []
+        words = self.words[is_export:]
+        lines = [self._cut(word) for word in words if _VARIABLE.match(word.raw)]
+        return lines if certain else [_unknown(line) for line in lines]
+
+    def _cut(self, word: _Word) -> ShellLine:
+        return self.line.cut(word.begins, word.begins + len(word.raw))
+
+    def behind_wrappers(self) -> _Command:
+        """Return the command with what starts it, and whom it runs as."""
+        command = self
+        while command.at < len(self.words):
+            word = self.words[command.at]
+            program = re.sub(r"^(python|pypy)[\d.]*$", "python", PurePath(word.value).name)
+            if _VARIABLE.match(word.raw):
+                command = command._replace(at=command.at + 1)
+            elif wrapper := WRAPPERS.get(program):
+                command = command.behind(program, wrapper)
+            elif _SCRIPT.fullmatch(program):
+                behind = [word.value for word in self.words[command.at + 1 :]]
+                is_next = servers.named("".join(behind[:1])) or "".join(behind[:1]) in WRAPPERS
+                dashes = 0 if is_next or "--" not in behind else behind.index("--") + 1
+                command = command._replace(at=command.at + 1 + dashes, is_behind_script=True)
+            else:
+                break
+        return command
+
+    def behind(self, program: str, wrapper: Wrapper) -> _Command:
+        """Return the command behind a program that starts it."""
+        at, takes, verb, words = self.at + 1, wrapper.takes.split(), wrapper.verb, wrapper.words
+        user = self.user
+        while at < len(self.words):
+            value = self.words[at].value
+            if value.startswith("-"):
+                user = self.words[at + 1].value if _names_user(program, value, self, at) else user
+                at += 1 + (value in takes)
+            elif verb:
+                if value != verb:
+                    break
+                verb, at = "", at + 1
+            elif words:
+                user, words, at = value, words - 1, at + 1
+            else:
+                break
+        kept = self.at if wrapper.changes and self.kept is None else self.kept
+        at = len(self.words) if verb else at
+        is_exec = self.is_exec or program == "exec"
+        return self._replace(at=at, kept=kept, is_exec=is_exec, user=user)
+
+    def starts(
+        self, place: _Place, before: str, *, alone: bool, depth: int
+    ) -> Iterator[StartCommand]:
+        """Yield the server that the command starts, or those that a shell in it starts."""
+        around = place.surroundings
+        if self.user:
+            around = replace(around, user=self.user.partition(":")[0])
+        if self.is_exec:
+            around = replace(around, shell="")
+        if self.is_behind_script:
+            around = replace(around, is_first_process=None)
+        if any(PurePath(word.value).name in INITS for word in self.words[: self.at]):
+            around = replace(around, is_first_process=False)
+        place = replace(place, surroundings=around)
+        if server := servers.named(self.program):
+            values = {word.value for word in self.words[self.at :]}
+            if not values & _ENDS_AT_ONCE.get(server.program, _ENDS_AT_ONCE[""]):
+                yield self._start(place, server, before, alone=alone)
+        elif depth < DEEPEST and (script := self._script()):
+            shell = around.shell if self.program == "sh" else self.program
+            around = replace(around, in_shell=True, shell=shell)
+            variables = (*place.variables, *self._variables())
+            yield from _starts(_Place(place.name, around, variables), script, depth + 1)
+
+    def _script(self) -> ShellLine | None:
+        """Return what a shell gets by -c."""
+        behind = self.words[self.at + 1 :]
+        flags = (n for n, word in enumerate(behind) if re.fullmatch(r"-\w*c", word.value))
+        at = next(flags, len(behind)) + 1
+        if at >= len(behind):
+            return None
+        word = behind[at]
+        value = with_literals(word.raw).replace(LITERAL, "$")
+        return aligned(value, word.raw, lambda at: self.line.place(word.begins + at))
+
+    def _variables(self) -> list[ShellLine]:
+        """Return the variables that stand before the command."""
+        return [self._cut(word) for word in self.words[: self.at] if _VARIABLE.match(word.raw)]
+
+    def _start(self, place: _Place, server: Server, before: str, *, alone: bool) -> StartCommand:
+        kept = self.at if self.kept is None else self.kept
+        known = [line for line in place.variables if _is_read(server, line.text)]
+        line = joined((*known, *self._variables(), *map(self._cut, self.words[kept:])))
+        wrappers = [word.raw for word in self.words[:kept] if not _VARIABLE.match(word.raw)]
+        return StartCommand(
+            place.name,
+            server.program,
+            tuple(word.value for word in self.words[self.at :]),
+            self.line.place(self.words[0].begins),
+            line.text.replace("\n", " "),
+            alone,
+            " ".join(filter(None, (before, *wrappers))),
+            place.surroundings,
+            line.places,
+        )
+
+
+def _names_user(program: str, option: str, command: _Command, at: int) -> bool:
+    """Return whether the user stands behind an option."""
+    of_user = {"sudo", "runuser", "setpriv", "chpst"}
+    is_user = program in of_user and option in {"-u", "--user", "--reuid"}
+    return is_user and at + 1 < len(command.words)
+
+
+def _unknown(line: ShellLine) -> ShellLine:
+    """Return a variable with a value that nobody knows."""
+    name = line.text.partition("=")[0].rstrip("+")
+    return replace(line, text=f"{name}=${name}")
+
+
+def _is_read(server: Server, variable: str) -> bool:
+    """Return whether a server reads a variable."""
+    return server.takes_variable(variable) or variable.startswith("PORT=")

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from lab.config.spot import Spot
 
 if TYPE_CHECKING:  # a configuration has a start command, which fills what is known besides it
     from lab.config.configuration import Known
+
+
+def place_of(places: Sequence[tuple[int, Spot]], offset: int) -> Spot:
+    """Return the place of a character, where the places are known at which some pieces begin."""
+    begins, spot = places[bisect_right(places, offset, key=lambda piece: piece[0]) - 1]
+    return replace(spot, column=spot.column + offset - begins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +34,12 @@ class Surroundings:
     is_first_process: bool | None = None
     """Whether the process has number 1, which gets no signal that it does not handle."""
 
+    shell: str = ""
+    """The shell that starts the process, as "dash"; empty: unknown, or it becomes the process."""
+
+    stop_signal: str = ""
+    """The signal that stops the process, as "SIGINT"."""
+
     supervisor: str = ""
     """What starts the process, and starts it again, as "systemd"."""
 
@@ -36,12 +50,25 @@ class Surroundings:
     """Environment variables."""
 
     folder: Path | None = None
-    """The folder that the process is started in."""
+    """The folder that the process is started in; of an image, the folder here with its files."""
+
+    image_folder: str = "/"
+    """The same folder, as the image calls it."""
+
+    copies: tuple[tuple[PurePosixPath, Path], ...] = ()
+    """Path in the image -> the file or folder here that is copied to it; the last one counts."""
 
     user: str = ""
 
     limits: Mapping[str, str] = field(default_factory=dict)
     """Limit, as the file has it -> its value: {"LimitNOFILE": "65536"}."""
+
+    def copied(self, name: str) -> Iterator[Path]:
+        """Yield what may be copied to the file of that name in the image, the likeliest first."""
+        path = PurePosixPath(os.path.normpath(PurePosixPath(self.image_folder, name)))
+        for there, here in reversed(self.copies):
+            if path.is_relative_to(there):
+                yield Path(os.path.normpath(here / path.relative_to(there)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +88,30 @@ class StartCommand:
     """Where the command begins."""
 
     text: str
-    """The command as it is written, in one line, without the commands before and behind it."""
+    """
+    The command in one line, without the commands before and behind it.
+
+    The variables that its file gives the server stand before it. What only starts it, such as
+    `poetry run`, is left out.
+    """
 
     alone: bool = True
     """Whether no other command stands before or behind it but `cd FOLDER`."""
 
     before: str = ""
-    """What stands before it in its line: the commands that say its folder."""
+    """What stands before it in its line: the commands that say its folder, what starts it."""
 
     surroundings: Surroundings = field(default_factory=Surroundings)
 
-    @property
-    def in_place(self) -> str:
-        """The command with nothing else in its file, so that its words have their places."""
-        return "\n" * (self.spot.line - 1) + " " * (self.spot.column - 1) + self.text
+    places: tuple[tuple[int, Spot], ...] = ()
+    """Where pieces of the text begin, and their places in the file."""
+
+    is_default: bool = True
+    """Whether it is meant where no name is given: of a Dockerfile the last stage is."""
+
+    def place(self, spot: Spot) -> Spot:
+        """Return the place in the file of a place in the text."""
+        return place_of(self.places, spot.column - 1) if self.places else self.spot
 
     @property
     def folder(self) -> Path:
@@ -90,4 +127,5 @@ class StartCommand:
             root=around.user in {"root", "0"} if around.user else known.root,
             cwd=known.cwd or self.folder,
             environ={**around.environ, **known.environ},
+            surroundings=around,
         )

@@ -24,7 +24,7 @@ LITERAL = "\ue000"
 _QUOTED = re.compile(r"""'[^']*'|\\.|"(?:\\.|[^"\\])*"|[^'"\\]+""", re.DOTALL)
 """A piece of a word: of one kind of quotes, or of none."""
 
-_OPERATOR = re.compile(r"(?<!\S)\d*[<>]+&?\d*|[<>]+|&&|\|\||[;|&]")
+_OPERATOR = re.compile(r"(?<!\S)\d*[<>]+&?\d*|[<>]+|&&|\|\||[;|&\n]")
 """What ends a command, or says where its output goes."""
 
 _ENDS = re.compile(r"\d*[|&;<>]")
@@ -37,6 +37,18 @@ def words_of(text: str, path: Path) -> Iterator[Setting]:
         for word in () if line.lstrip().startswith("#") else _WORD.finditer(line):
             spot = Spot(path, number, word.start() + 1)
             yield Setting("", "".join(shlex.split(word[0])), spot, word[0], spot.column)
+
+
+def words_in(text: str) -> Iterator[tuple[str, str, int]]:
+    """
+    Yield each word of a command: its value, as it is written, and where it begins.
+
+    Raises:
+        ValueError: A quote is not closed.
+    """
+    shlex.split(text)
+    for word in _WORD.finditer(text):
+        yield "".join(shlex.split(word[0])), word[0], word.start()
 
 
 def pieces(raw: str) -> Iterator[str]:

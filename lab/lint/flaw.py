@@ -67,7 +67,7 @@ class Flaw:
     """The steps that correct it, in whichever file; empty: unknown."""
 
     process: str = ""
-    """Process type of its line, which the message names, if a Procfile starts several servers."""
+    """Name of its start command, which the message has, if a file starts several servers."""
 
     always: bool = False
     """Whether a remark is shown without --all, because other findings depend on it."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,10 +21,13 @@ from lab.config.files import UnreadableError, check_nesting, check_size, read_by
 from lab.config.reading import read, read_file
 from lab.config.servers import STDIN
 from lab.config.start import StartCommand
+from lab.config.steps import Put
+from lab.config.words import words_in
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
 from lab.lint.judge import Chosen, judged
 from lab.lint.rules.rule import RULES, Rule
+from lab.lint.suppress import keys, suppressions
 from lab.model.wording import alternatives
 
 ROUNDS = 50
@@ -39,6 +44,10 @@ COMMANDS = tuple(server.program for server in servers.every() if server.file)
 
 NO_FILES = frozenset({STDIN, *map(Path, COMMANDS)})
 """What a command is called that is in no file."""
+
+
+_VARIABLE = re.compile(r'\$(\w+|[@*]|\{\w+\})|"\$@"')
+"""A word that a shell may replace by several."""
 
 
 class LintResult(NamedTuple):
@@ -178,23 +187,53 @@ def linted(
 def _in_its_file(config: Config, start: StartCommand, flaws: Sequence[Flaw]) -> LintResult:
     """Return what is wrong with a start command, at its places; the file has no fixes."""
     file = start.spot.file
-    text, kind = config.known.required(file), sources.of_file(file.name)
+    text = config.known.required(file)
+    kind = sources.of_file(file.name, lambda: text)
     texts = {**config.texts, file: text}
     del texts[config.file]
-    process = start.name if kind and kind.starts(file, text)[1:] else ""
+    several = kind is not None and [one for one in kind.starts(file, text) if one.is_default][1:]
+    process = start.name if several else ""
+    unknown = _has_unknown_options(start)
     placed = [
         replace(
             flaw,
             message=f"{process}: {flaw.message}" if process else flaw.message,
-            spot=replace(flaw.spot, file=file),
+            spot=start.place(flaw.spot),
             process=process,
             fix=None,
         )
         if flaw.spot.file == config.file
         else replace(flaw, fix=None)
         for flaw in flaws
+        if not (unknown and _is_of_absence(config, flaw))
     ]
-    return LintResult(replace(config, texts=texts), placed, {})
+    ignored = {suppression.key for suppression in suppressions({file: text})}
+    counts = [
+        flaw
+        for flaw in placed
+        if ignored.isdisjoint(keys(flaw, file))
+        and ignored.isdisjoint(keys(replace(flaw, spot=start.spot), file))
+    ]
+    return LintResult(replace(config, texts=texts), counts, {})
+
+
+def _has_unknown_options(start: StartCommand) -> bool:
+    """Return whether a variable may stand for options, as in `gunicorn $OPTIONS a:b`."""
+    server = servers.named(start.program)
+    is_flag = (server and server.takes_no_value) or (lambda _: False)
+    words = [(value, raw) for value, raw, _ in words_in(start.text)]
+    return any(
+        _VARIABLE.fullmatch(raw)
+        and not (before.startswith("-") and "=" not in before and not is_flag(before))
+        for (before, _), (_, raw) in pairwise(words)
+    )
+
+
+def _is_of_absence(config: Config, flaw: Flaw) -> bool:
+    """Return whether a flaw is that an option is not there."""
+    puts = (step for step in flaw.steps if isinstance(step, Put))
+    is_missing = flaw.spot == config.top and flaw.code[:2] != "ST"
+    return is_missing or any(config.last(put.option) is None for put in puts)
 
 
 def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: bool) -> Config:

@@ -37,7 +37,8 @@ def test_the_servers_of_a_procfile_have_their_places(file):
     """Nothing else is one: no comment, no other program, no word behind another program."""
     web, api, other = procfile.starts(file, PROCFILE)
     assert (web.name, web.program, web.spot) == ("web", "gunicorn", Spot(file, 3, 17))
-    assert web.text == "A=1 exec gunicorn app:app --workers 4 --bind 0.0.0.0:$PORT"
+    assert web.text == "A=1 gunicorn app:app --workers 4 --bind 0.0.0.0:$PORT"
+    assert web.place(Spot(file, 1, 14)) == Spot(file, 3, 35)
     assert (web.folder, web.alone, web.surroundings.in_shell) == (Path("shop"), False, True)
     assert (api.text, api.alone) == ("granian --interface wsgi 'a;b' app:app", True)
     assert (other.name, other.program) == ("other", "uvicorn")
@@ -46,8 +47,8 @@ def test_the_servers_of_a_procfile_have_their_places(file):
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("poetry run gunicorn a:b", "poetry run gunicorn a:b"),
-        ("python -m granian a:b & wait", "python -m granian a:b"),
+        ("poetry run gunicorn a:b", "gunicorn a:b"),
+        ("python -m granian a:b & wait", "granian a:b"),
         ("gunicorn a:b > log", "gunicorn a:b"),
         ("gunicorn -w 2>&1", "gunicorn -w"),
         ("pip install gunicorn", None),
@@ -77,7 +78,7 @@ def test_a_start_command_is_read_by_its_name(file):
     """Where there are several; a file with one alone needs no name."""
     config = reading.read("Procfile:api", Known())
     assert (config.server, config.start.name) == ("granian", "api")
-    assert config.last("interface").spot.line == 5
+    assert config.start.place(config.last("interface").spot).line == 5
     for name, said in (
         ("Procfile", "starts 3 servers: name Procfile:web or Procfile:api or Procfile:other"),
         ("Procfile:wob", "has no server wob: name Procfile:web or"),
@@ -127,12 +128,13 @@ def test_files_that_a_command_names_lie_in_its_folder(file):
 
 
 def test_a_folder_has_its_start_commands(file):
-    """Those of servers whose options are known."""
+    """But for what is for development."""
     (file.parent / "sub").mkdir()
+    (file.parent / "sub" / "Procfile.prod").write_text("web: granian a:b\n")
     (file.parent / "sub" / "Procfile.dev").write_text("web: granian a:b\n")
     (file.parent / "sub" / "Procfile.txt.bak").write_text("web: granian a:b\n")
     names = list(reading.find(Path()))
-    assert names == ["Procfile:web", "Procfile:api", "sub/Procfile.dev:web"]
+    assert names == ["Procfile:web", "Procfile:api", "Procfile:other", "sub/Procfile.prod:web"]
 
 
 def test_a_start_command_is_served_from_a_private_copy(file):

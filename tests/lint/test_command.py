@@ -69,7 +69,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
     ("words", "said"),
     [
         ([], "give a file or a folder"),
-        (["."], ". has no configuration of uWSGI or gunicorn: give the file"),
+        (["."], ". has no configuration of uWSGI, gunicorn or granian: give the file"),
         (["x.txt"], "x.txt: is not read: give .ini, "),
         (["x.yaml"], "x.yaml:2: is not YAML: "),
         (["x.json"], "x.json:1: is not JSON: "),
@@ -80,7 +80,10 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
             "z.xml: has a document type (<!DOCTYPE), which lab does not read: leave it out",
         ),
         (["--select", "UW77", "x.txt"], "--select: rule UW77 does not exist: "),
-        (["--explain", "UW999"], "UW999 does not exist: rules begin with GR, GU or UW; list them "),
+        (
+            ["--explain", "UW999"],
+            "UW999 does not exist: rules begin with GR, GU, ST or UW; list them ",
+        ),
         (["--uwsgi", "/nonexistent", "x.txt"], "--uwsgi /nonexistent: is no uWSGI that runs here"),
         (["--connections", "0", "x.txt"], "--connections: '0': a whole number from 1 to"),
     ],
@@ -283,12 +286,12 @@ def test_fix_says_that_only_unsafe_fixes_are_left(lint):
     assert "Fixed nothing" not in lint("u.ini")[2] + lint("u.ini", "--fix", "--unsafe-fixes")[2]
 
 
-@pytest.mark.parametrize("name", ["conf.py", "docker-compose.yml"])
+@pytest.mark.parametrize("name", ["conf.py", "ci.yml"])
 def test_a_file_in_which_nothing_is_checked_is_not_checked_as_for_a_container(lint, name):
     """Its one remark says so."""
     write("Dockerfile", "FROM scratch\n")
     write("conf.py", "DEBUG = True\n")
-    write("docker-compose.yml", "services:\n  web:\n    image: a\n")
+    write("ci.yml", "jobs:\n  web:\n    image: a\n")
     assert lint(name)[2] == ""
 
 
@@ -355,11 +358,12 @@ def test_an_ini_may_have_any_name(lint):
     [
         ("shop.yaml", "shop:\n  processes: 4\n  master: true\n", "UW018 error"),
         ("uwsgi.yaml", "uwsgi: {processes: 4}\n", "UW018 error"),
-        ("compose.yaml", "services:\n  web:\n    image: shop\n", "UW018 remark"),
+        ("ci.yaml", "jobs:\n  web:\n    image: shop\n", "UW018 remark"),
+        ("compose.yaml", "services:\n  web:\n    image: shop\n", "starts no server"),
         ("shop.json", '{"processes": 4}', 'has no object "uwsgi"'),
-        ("Dockerfile", "FROM x\n", "Dockerfile: is not read: give its CMD in quotes"),
-        ("shop.service", "[Service]\n", "is not read: give its ExecStart in quotes"),
-        ("start.sh", "true\n", "is not read: give the command that it starts in quotes"),
+        ("Dockerfile", "FROM x\n", "Dockerfile: starts no server that lab knows"),
+        ("shop.service", "[Service]\n", "starts no server that lab knows"),
+        ("start.sh", "true\n", "starts no server that lab knows"),
     ],
 )
 def test_a_file_of_another_program_is_not_judged_as_one_of_uwsgi(lint, name, text, words):
@@ -392,13 +396,13 @@ def test_what_is_no_text_is_refused(lint):
     ("name", "said"),
     [
         ("pipe", "pipe: is a pipe, a socket or a device: save it as a file, and"),
-        ("folder", "folder has no configuration of uWSGI or gunicorn: give the file"),
+        ("folder", "folder has no configuration of uWSGI, gunicorn or granian: give the file"),
         ("no.ini:more", "no.ini:more: there is no file no.ini"),
         ("gunicorn.conf.py:more", "only an .ini has sections: name gunicorn.conf.py"),
         ("uwsgi --http", "--http: the option needs a value"),
         ("uwsgi --processs 4", "uWSGI does not start with this option: write --processes"),
         ("Procfile", "Procfile: starts no server that lab knows: name the command in quotes"),
-        ("gunicorn -c prod.conf.py a:b", "prod.conf.py: the file does not exist, so gunicorn does"),
+        ("gunicorn -c prod.conf.py a:b", "prod.conf.py: the file does not exist here, so"),
         ("uvicorn a:b", "is a command of uvicorn, whose options lab does not know"),
         ("bob's.ini", "the file does not exist"),
         ("no such.ini", "the file does not exist"),
@@ -584,7 +588,7 @@ other: uvicorn app:app
 
 @pytest.mark.parametrize("name", ["Procfile", "."])
 def test_all_servers_of_a_procfile_are_linted(lint, name):
-    """At their lines; what no rule is about is passed over."""
+    """At their lines; one line says which cannot be linted."""
     write("uwsgi.ini", "[uwsgi]\nhttp-socket = :80\nmodule = app:app\n")
     write("Procfile", PROCFILE)
     code, out, errors = lint(name, "--select", "GU011,UW313,UW314")
@@ -595,7 +599,8 @@ def test_all_servers_of_a_procfile_are_linted(lint, name):
     ]
     assert re.findall(r"^uwsgi.ini:1:1 +(\w+)", out, re.MULTILINE) == ["UW314"]
     assert out.count("[--fix --unsafe-fixes]") == (name == ".")
-    assert (code, errors) == (1, "")
+    unread = "Procfile:5: is a command of uvicorn, whose options lab does not know"
+    assert (code, errors) == (2, f"lab: {unread}\n")
 
 
 def test_an_error_in_a_procfile_has_its_line(lint):

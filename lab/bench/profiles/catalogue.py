@@ -216,7 +216,8 @@ def _located(name: str) -> Source:
     try:
         source = reading.named(name)
     except ProfileError:
-        if is_path or " " in name.strip() or sources.of_file(name.partition(":")[0]):
+        file = name.partition(":")[0]
+        if is_path or " " in name.strip() or sources.of_file(file) or os.path.isfile(file):  # noqa: PTH113 - Path raises for over-long names
             raise
         if "," in name:
             spaced = name.replace(",", " ").split()

@@ -105,9 +105,11 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     Find mistakes in configurations of uWSGI, gunicorn and granian. Starts nothing.
 
     FILE is a uWSGI configuration (.ini, .yaml, .json, .xml, or any file with a line [uwsgi]), a
-    gunicorn.conf.py, a command in quotes, a script that starts granian, or a Procfile with all its
-    servers (Procfile:web is one). --fix does not change a Procfile, and of commands only granian's.
-    - reads a granian command from standard input. In a folder, files are found by their names.
+    gunicorn.conf.py, a command in quotes, or a file with start commands: a Dockerfile, Procfile,
+    compose file, systemd unit, Kubernetes manifest, render.yaml, fly.toml, package.json or shell
+    script. It is checked with all its servers; Procfile:web is one. --fix changes no start command
+    but granian's, in quotes or in a script. - reads a granian command from standard input. In a
+    folder, files are found by their names.
 
     Exit status: 0 no finding, or only remarks; 1 findings; 2 a file cannot be read or written.
     """
@@ -123,7 +125,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
     remarks = given["remarks"] or bool(given["select"])
-    located_flaws: list[LocatedFlaw] = []
+    results: list[tuple[bool, list[LocatedFlaw]]] = []
     failed = changes = False
     fixed_nothing = given["fix"] and not given["diff"]
     signs: list[str] = []
@@ -141,9 +143,10 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             say(in_a_line(f"lab: {error}"), err=True)
             failed = True
         else:
-            located_flaws += [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
+            located = [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
+            results.append((linted.config.start is not None, located))
             signs += _container_signs(linted)
-    located_flaws = ordered(located_flaws)
+    located_flaws = _unique(results)
     flaws = [located.flaw for located in located_flaws]
     _say_unsafe(flaws if fixed_nothing else (), remarks=remarks)
     # "No findings" would read as if a file that cannot be read were a good one.
@@ -154,7 +157,25 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
         _say_hints(() if given["diff"] else codes, signs if given["container"] is None else ())
     if given["exit_zero"]:
         return 0
-    return 2 if failed else int(changes or any(located.flaw.counts for located in located_flaws))
+    return 2 if failed else int(changes or any(flaw.counts for flaw in flaws))
+
+
+def _unique(results: Iterable[tuple[bool, list[LocatedFlaw]]]) -> list[LocatedFlaw]:
+    """
+    Return what was found, in its order; what is found several times at a place is wrong once.
+
+    Args:
+        results: What was found in a start command, or in a file; True for the former.
+    """
+    every: list[LocatedFlaw] = []
+    for is_command, located_flaws in sorted(results, key=lambda result: result[0]):
+        there = {(located.flaw.spot, located.flaw.code) for located in every if is_command}
+        every += [
+            located
+            for located in located_flaws
+            if (located.flaw.spot, located.flaw.code) not in there
+        ]
+    return ordered(every)
 
 
 def _explained(code: str) -> str:
@@ -167,7 +188,7 @@ def _explained(code: str) -> str:
 
 
 def _searched(names: tuple[str, ...]) -> list[str]:
-    """Return what is named; for a folder its configurations, for a Procfile its start commands."""
+    """Return what is named; for a folder its configurations, for a file its start commands."""
     found: list[str] = []
     for name in names:
         if not os.path.isdir(name):  # noqa: PTH112 - of no name it says that it is too long
@@ -175,7 +196,7 @@ def _searched(names: tuple[str, ...]) -> list[str]:
         elif inside := [*find(Path(name))]:
             found += inside
         else:
-            problem = "has no configuration of uWSGI or gunicorn: give the file"
+            problem = "has no configuration of uWSGI, gunicorn or granian: give the file"
             raise UsageError(f"{name} {why_folder(Path(name), problem)}")
     return found
 
@@ -205,7 +226,8 @@ def _container_signs(linted: lint.LintResult) -> list[str]:
     """Return why a configuration is checked as for a container; empty if it is not."""
     config = linted.config
     unchecked = any(flaw.always and flaw.code in UNCHECKED for flaw in linted.flaws)
-    if unchecked or not config.known.container:
+    is_in_image = config.start and config.start.surroundings.container
+    if unchecked or is_in_image or not config.known.container:
         return []
     return [container_sign(config.start.spot.file if config.start else config.file)]
 

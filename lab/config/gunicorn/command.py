@@ -182,9 +182,9 @@ def _named(value: str, known: Known) -> Config:
     """Read the file of --config; raise ProfileError if it does not exist."""
     if value.startswith("python:"):
         raise ProfileError(value, "is a module, and lab imports nothing: give the file")
-    path = (known.cwd or Path()) / value.removeprefix("file:")
+    path = known.named(value.removeprefix("file:"))
     if path not in known.overlay and not path.is_file():
-        raise ProfileError(value, "the file does not exist, so gunicorn does not start")
+        raise ProfileError(value, "the file does not exist here, so its settings are unknown")
     return read(path, known)
 
 

@@ -2,13 +2,16 @@
 Files for other programs that have the commands by which servers are started.
 
 Each module of this package reads one kind of file, and is found by itself: `CALLED` is a pattern of
-the names of such files, and `starts` returns the commands that start a server that `lab` knows.
-Nothing is run. To add a kind, add a module.
+the names of such files, `HOLDS` one that their texts have, and `starts` returns the commands that
+start a server that `lab` knows. Nothing is run. To add a kind, add a module.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +19,9 @@ from pkgutil import iter_modules
 from typing import Protocol, cast
 
 from lab.config.start import StartCommand
+
+DEVELOPMENT = re.compile(r"(.*[._-])?(dev(elop(ment)?)?|local|override|test|debug)([._-].*)?")
+"""Names of what serves nobody else: a search passes over such files."""
 
 
 class FileKind(Protocol):
@@ -25,7 +31,12 @@ class FileKind(Protocol):
     """Pattern of the names of its files."""
 
     def starts(self, path: Path, text: str) -> tuple[StartCommand, ...]:
-        """Return the commands in a file that start a server, in its order."""
+        """
+        Return the commands in a file that start a server, in its order.
+
+        Raises:
+            ProfileError: The file is none of its kind.
+        """
 
 
 @cache
@@ -35,6 +46,27 @@ def kinds() -> tuple[FileKind, ...]:
     return tuple(cast(FileKind, import_module(f"{__name__}.{name}")) for name in names)
 
 
-def of_file(name: str) -> FileKind | None:
-    """Return what reads a file of that name; None where nothing does."""
-    return next((kind for kind in kinds() if re.fullmatch(kind.CALLED, name)), None)
+def of_file(name: str, read: Callable[[], str] = str) -> FileKind | None:
+    """
+    Return what reads the start commands of a file; None where nothing does.
+
+    Args:
+        name: The file's name.
+        read: Returns the file's text, which is asked for where the name does not tell.
+    """
+    called = (kind for kind in kinds() if re.fullmatch(kind.CALLED, name))
+    holds = ((kind, getattr(kind, "HOLDS", "")) for kind in called)
+    return next(
+        (kind for kind, sign in holds if re.search(sign, sign and read(), re.MULTILINE)), None
+    )
+
+
+def with_own_names(starts: Iterable[StartCommand]) -> tuple[StartCommand, ...]:
+    """Return commands of which none has the name of another: web, web-2."""
+    named: list[StartCommand] = []
+    counts: Counter[str] = Counter()
+    for start in starts:
+        counts[start.name] += 1
+        count = counts[start.name]
+        named.append(replace(start, name=f"{start.name}-{count}") if count > 1 else start)
+    return tuple(named)

@@ -60,7 +60,7 @@ def read_command(text: str, known: Known) -> Config:
                 raise ProfileError(word.value, "the option needs a value")
             value = _value(place)
         if name in {"ini", "yaml", "json", "xml"}:
-            file = read((known.cwd or Path()) / value, known)
+            file = read(known.named(value), known)
             settings += file.settings
             texts, top = {**texts, **file.texts}, file.top
         else:
