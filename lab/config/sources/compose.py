@@ -1,0 +1,105 @@
+"""
+A compose file: `command` and `entrypoint` of its services, by the name of the service.
+
+No shell takes them apart. Compose replaces ${NAME} by a variable of whoever calls it.
+
+Source: https://docs.docker.com/reference/compose-file/services/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from lab.config.line import ShellLine, SourceFile, joined, variables
+from lab.config.shell import starts_in
+from lab.config.sources import with_own_names
+from lab.config.sources.dockerfile import shell_of
+from lab.config.spot import Spot
+from lab.config.start import StartCommand, Surroundings
+from lab.config.words import LITERAL, words_in
+from lab.config.yaml_tree import Node, Scalar, documents, mapping, scalars, sequence, text
+
+CALLED = r"(?!render\.).*\.ya?ml"
+
+HOLDS = r"^services:[ \t\r]*(#.*)?$"
+
+
+def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
+    """Return the services that start a server."""
+    file = SourceFile(path, text)
+    services = (
+        pair
+        for whole in documents(file)
+        for pair in mapping(mapping(whole).get("services")).items()
+    )
+    return with_own_names(
+        start for name, node in services for start in _starts(name, mapping(node), file)
+    )
+
+
+def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterator[StartCommand]:
+    entry, command = (_words(service.get(key), file) for key in ("entrypoint", "command"))
+    lines = [line for line in (entry, command) if line is not None]
+    if not lines:
+        return
+    image, has_init = text(service.get("image")), text(service.get("init")) == "true"
+    is_first = False if has_init else True if entry or shell_of(image) else None
+    copies = tuple(_volumes(service, file.path))
+    build = service.get("build")
+    context = text(build) or text(mapping(build).get("context")) or "."
+    around = Surroundings(
+        container=True,
+        in_shell=False,
+        is_first_process=is_first,
+        shell=shell_of(image),
+        stop_signal=text(service.get("stop_signal")),
+        supervisor="compose",
+        restarts=text(service.get("restart")),
+        folder=file.path.parent / context,
+        image_folder=text(service.get("working_dir")) or "/",
+        copies=copies,
+        user=text(service.get("user")).partition(":")[0],
+    )
+    yield from starts_in(name, joined(lines), around, variables(_environ(service, file)))
+
+
+def _words(node: Node | None, file: SourceFile) -> ShellLine | None:
+    """Return a command; None where there is none."""
+    if isinstance(node, Scalar):
+        with suppress(ValueError):  # a quote that is not closed
+            words = [word for word, _, _ in words_in(node.value)]
+            return file.command(map(_live, words), node) if words else None
+        return None
+    spelt = [(_live(word), begins, ends) for word, begins, ends in scalars(node)]
+    return file.words(spelt) if spelt else None
+
+
+def _live(word: str) -> str:
+    return word.replace("$$", LITERAL)
+
+
+def _environ(
+    service: Mapping[str, Node], file: SourceFile
+) -> Mapping[str, tuple[str | None, Spot]]:
+    """Return the variables of a service; one without a value has that of whoever calls compose."""
+    node, values = service.get("environment"), dict[str, tuple[str | None, Spot]]()
+    for name, value in mapping(node).items():
+        if isinstance(value, Scalar):
+            is_set = value.begins < value.ends
+            values[name] = _live(value.value) if is_set else None, file.spot(value.begins)
+    for entry in scalars(node):
+        name, equals, rest = entry.value.partition("=")
+        values[name] = _live(rest) if equals else None, file.spot(entry.begins)
+    return values
+
+
+def _volumes(service: Mapping[str, Node], path: Path) -> Iterator[tuple[PurePosixPath, Path]]:
+    """Yield the folders here that the container has, as in "./shop:/app"."""
+    for node in sequence(service.get("volumes")):
+        here, _, there = text(node).partition(":")
+        here = here or text(mapping(node).get("source"))
+        there = there.partition(":")[0] or text(mapping(node).get("target"))
+        if here.startswith(".") and there.startswith("/"):
+            yield PurePosixPath(there), path.parent / here

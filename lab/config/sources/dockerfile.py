@@ -1,0 +1,279 @@
+"""
+A Dockerfile: CMD and ENTRYPOINT of its last stage, or of the stage that is named.
+
+Sources: https://docs.docker.com/reference/dockerfile/; moby/buildkit, frontend/dockerfile/parser
+and dockerfile2llb/convert.go.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from lab.config.line import ShellLine, SourceFile, variables
+from lab.config.shell import SHELLS, starts_in
+from lab.config.sources import with_own_names
+from lab.config.spot import Spot
+from lab.config.start import StartCommand, Surroundings
+from lab.config.words import LITERAL, with_literals, words_in
+
+CALLED = r"(?:.*\.)?(?:Dockerfile|Containerfile|dockerfile)(?:[.-].*)?"
+
+MOST_STAGES, MOST_COPIES = 50, 200
+"""Stages, and files that are copied to one, which are looked at: the last ones."""
+
+_HEREDOC = re.compile(r"<<-?(['\"]?)(\w+)\1")
+
+_STRING = re.compile(r'"(?:\\.|[^"\\])*"')
+
+_ESCAPE = re.compile(r"#[ \t]*escape[ \t]*=[ \t]*(`)", re.IGNORECASE)
+
+_DASH = re.compile(
+    r"(?:docker\.io/)?(?:library/)?(?:python|debian|ubuntu|buildpack-deps)"
+    r"(?::(?!.*(?:alpine|windows)).*)?|.*:.*(?:buster|bullseye|bookworm|trixie).*"
+)
+"""Images of Debian and Ubuntu, whose `sh` is dash."""
+
+
+class Instruction(NamedTuple):
+    """One instruction, whose comments and ends of lines are blanks."""
+
+    name: str
+    value: ShellLine
+    begins: int
+    """Offset of the value."""
+
+
+def shell_of(image: str) -> str:
+    """Return what `sh` is in an image, as "dash"; empty: unknown."""
+    return "dash" if _DASH.fullmatch(image) else ""
+
+
+def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
+    """Return the command of each stage that starts a server; the last stage is what is built."""
+    file = SourceFile(path, text)
+    stages = list(_stages(file))[-MOST_STAGES:]
+    commands = [
+        replace(start, is_default=stage is stages[-1])
+        for stage in stages
+        for start in stage.starts(file)
+    ]
+    return with_own_names(commands)
+
+
+def instructions(file: SourceFile) -> Iterator[Instruction]:
+    """Yield the instructions of a Dockerfile, in its order."""
+    sign = _ESCAPE.match(file.text)
+    escape = sign[1] if sign else "\\"
+    ends = re.compile(rf"{re.escape(escape)}[ \t\r]*\n|\n|\Z")
+    at = 0
+    while at < len(file.text):
+        begins, parts, goes_on = at, list[str](), True
+        while goes_on and at < len(file.text):
+            end = ends.search(file.text, at)
+            assert end is not None
+            line = file.text[at : end.start()]
+            is_comment = line.lstrip().startswith("#") or not line.strip()
+            goes_on = bool(parts) if is_comment else len(end[0]) > 1
+            parts.append((" " * len(line) if is_comment else line) + " " * len(end[0]))
+            at = end.end()
+        value = "".join(parts).rstrip()
+        if match := re.match(r"\s*([A-Za-z]+)[ \t]+(?=\S)", value):
+            name, start = match[1].upper(), begins + match.end()
+            line_of = file.part(start, begins + len(value), value[match.end() :])
+            yield Instruction(name, line_of, start)
+            if name in {"RUN", "COPY", "ADD"}:
+                for _, word in _HEREDOC.findall(value):
+                    end = re.compile(rf"^\t*{word}[ \t\r]*$", re.MULTILINE).search(file.text, at)
+                    at = end.end() if end else len(file.text)
+
+
+@dataclass
+class _Stage:
+    """One stage: what its image has, as far as the file says."""
+
+    name: str
+    image: str
+    environ: dict[str, tuple[str | None, Spot]] = field(default_factory=dict)
+    arguments: dict[str, str] = field(default_factory=dict)
+    inherited: Instruction | None = None
+    """The CMD of the stage that it begins with, which an ENTRYPOINT takes away."""
+
+    command: Instruction | None = None
+    entrypoint: Instruction | None = None
+    shell: str | None = None
+    user: str = ""
+    folder: str = "/"
+    stop_signal: str = ""
+    copies: tuple[tuple[PurePosixPath, Path], ...] = ()
+
+    def take(self, instruction: Instruction, path: Path) -> None:
+        """Take an instruction of the stage."""
+        text = instruction.value.text
+        match instruction.name:
+            case "ENV":
+                values = dict(_environ(instruction))
+                self.environ |= values
+                known = {name: value for name, (value, _) in values.items() if value}
+                self.arguments |= {
+                    name: _replaced(value, self.arguments) for name, value in known.items()
+                }
+            case "ARG":
+                self.arguments |= dict(_argument(text))
+            case "CMD":
+                self.command = instruction
+            case "ENTRYPOINT":
+                self.entrypoint = instruction
+                self.command = None if self.command is self.inherited else self.command
+            case "SHELL":
+                words = exec_words(instruction) or [("", 0, 0)]
+                self.shell = PurePosixPath(words[0][0]).name
+            case "USER":
+                self.user = text.partition(":")[0]
+            case "WORKDIR":
+                folder = _replaced(text.strip("\"'"), self.arguments)
+                self.folder = str(PurePosixPath(self.folder, folder))
+            case "STOPSIGNAL":
+                self.stop_signal = text
+            case "COPY" | "ADD":
+                names = _replaced(text, self.arguments)
+                copies = _copies(names, PurePosixPath(self.folder), path)
+                self.copies = (*self.copies, *copies)[-MOST_COPIES:]
+
+    def starts(self, file: SourceFile) -> Iterator[StartCommand]:
+        """Yield the command that the stage starts, if that is a server."""
+        around = Surroundings(image_folder=self.folder, copies=self.copies)
+        around = replace(
+            around,
+            container=True,
+            in_shell=False,
+            is_first_process=True,
+            shell=shell_of(self.image) if self.shell is None else self.shell,
+            stop_signal=self.stop_signal,
+            folder=_folder(self.folder, around, file.path),
+            user=self.user,
+        )
+        if self.shell not in {None, *SHELLS}:
+            return
+        environ = variables(self.environ)
+        for line, known in self._lines(file, around):
+            if start := next(starts_in(self.name, line, known, environ), None):
+                yield start
+                return
+
+    def _lines(
+        self, file: SourceFile, around: Surroundings
+    ) -> Iterator[tuple[ShellLine, Surroundings]]:
+        """Yield what the image starts; a command behind an ENTRYPOINT also alone."""
+        in_shell = replace(around, in_shell=True)
+        entry, command = self.entrypoint, self.command
+        first, words = entry and exec_words(entry), command and exec_words(command)
+        if entry and first is None:
+            yield entry.value, in_shell
+            return
+        if whole := [*(first or ()), *(words or ())]:
+            yield file.words(whole), around
+        behind = replace(around, is_first_process=None) if first else around
+        if words and first:
+            yield file.words(words), behind
+        elif command and words is None:
+            yield command.value, replace(behind, in_shell=True)
+
+
+def _stages(file: SourceFile) -> Iterator[_Stage]:
+    """Yield the stages of a Dockerfile, in its order."""
+    arguments: dict[str, str] = {}
+    stages: dict[str, _Stage] = {}
+    stage: _Stage | None = None
+    for instruction in instructions(file):
+        text = instruction.value.text
+        if instruction.name == "FROM":
+            words = [word for word in text.split() if not word.startswith("--")]
+            image = _replaced(words[0], arguments) if words else ""
+            name = words[2] if len(words) > 2 and words[1].lower() == "as" else str(len(stages))
+            base = stages.get(image.lower(), _Stage("", image))
+            stage = stages[name.lower()] = replace(
+                base,
+                name=name,
+                inherited=base.command,
+                environ=dict(base.environ),
+                arguments=dict(base.arguments),
+            )
+        elif stage is not None:
+            stage.take(instruction, file.path)
+        elif instruction.name == "ARG":
+            arguments |= dict(_argument(text))
+    yield from stages.values()
+
+
+def _argument(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and the default of an argument, if it has one."""
+    name, equals, value = text.partition("=")
+    if equals:
+        yield name.strip(), value.strip("\"' ")
+
+
+def _replaced(text: str, arguments: Mapping[str, str]) -> str:
+    """Return a text with the defaults of arguments; one that is unknown stays."""
+    pattern = r"\$\{?(\w+)(?::-([^}]*))?\}?"
+    return re.sub(pattern, lambda it: arguments.get(it[1], it[2] or it[0]), text)
+
+
+def exec_words(instruction: Instruction) -> list[tuple[str, int, int]] | None:
+    """Return the words of the exec form, each with its offsets; None of the shell form."""
+    text = instruction.value.text
+    with suppress(ValueError, RecursionError):
+        words = json.loads(text)
+        if isinstance(words, list) and all(isinstance(word, str) for word in words):
+            spans = [match.span() for match in _STRING.finditer(text)]
+            at = instruction.begins
+            return [
+                (word.replace("$", LITERAL), at + begins, at + ends)
+                for word, (begins, ends) in zip(words, spans, strict=True)
+            ]
+    return None
+
+
+def _environ(instruction: Instruction) -> Iterator[tuple[str, tuple[str | None, Spot]]]:
+    """Yield the variables that ENV sets."""
+    value = instruction.value
+    with suppress(ValueError):  # a quote that is not closed
+        words = list(words_in(value.text))
+        if words and "=" not in words[0][1]:
+            name, rest = words[0][0], value.text[len(words[0][1]) :].strip()
+            yield name, (rest, value.place(0))
+            return
+        for _, raw, begins in words:
+            name, _, text = with_literals(raw).partition("=")
+            yield name, (text, value.place(begins))
+
+
+def _copies(text: str, folder: PurePosixPath, path: Path) -> Iterator[tuple[PurePosixPath, Path]]:
+    """Yield what COPY puts where; the folder that an image is built in is not certain."""
+    words = [word for word in text.split() if not word.startswith("--")]
+    if "--from" in text or "<<" in text:
+        return
+    if text.startswith("["):
+        with suppress(ValueError, RecursionError):
+            words = [word for word in json.loads(text) if isinstance(word, str)]
+    *names, to = words or [""]
+    for here in dict.fromkeys((path.parent.parent, Path(), path.parent)):
+        for name in names:
+            source = name.lstrip("/")
+            if "*" in source or "?" in source:
+                yield folder / to, here / Path(source).parent
+                continue
+            yield folder / to, here / source
+            yield folder / to / PurePosixPath(source).name, here / source
+
+
+def _folder(folder: str, around: Surroundings, path: Path) -> Path:
+    """Return the folder here whose files stand in a folder of the image."""
+    copied = (here for here in around.copied(folder) if os.path.isdir(here))  # noqa: PTH112 - Path raises for over-long names
+    return next(copied, path.parent)

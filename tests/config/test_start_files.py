@@ -1,0 +1,328 @@
+"""Files of other programs that start servers: which command, where, and what is around it."""
+
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from lab.config import reading, sources
+from lab.config.configuration import Known
+from lab.errors import ProfileError
+from tests.kit.lab_process import BIN
+
+
+def starts_of(name, text):
+    """Return the start commands in a file of that name."""
+    kind = sources.of_file(name, lambda: text)
+    return kind.starts(Path(name), text) if kind else ()
+
+
+def placed(start):
+    """Return the first word of a text that is not a variable, with its line and column there."""
+    begins = start.text.index(start.words[0])
+    spot = start.place(start.spot.__class__(start.spot.file, 1, begins + 1))
+    return spot.line, spot.column
+
+
+DOCKERFILES = [
+    ('CMD ["gunicorn", "-w", "4", "a:b"]', "gunicorn -w 4 a:b", (2, 7)),
+    ("CMD gunicorn a:b --bind 0.0.0.0:$PORT", "gunicorn a:b --bind 0.0.0.0:$PORT", (2, 5)),
+    ('CMD ["gunicorn", "--bind", "0.0.0.0:$PORT"]', "gunicorn --bind '0.0.0.0:$PORT'", (2, 7)),
+    ("CMD python -m uvicorn app:app --port=8000", "uvicorn app:app --port=8000", (2, 15)),
+    ("CMD ['gunicorn', 'a:b']", None, None),
+    ("CMD gunicorn \\\n  # why\n\n  --workers 4 \\\n  a:b", "gunicorn --workers 4 a:b", (2, 5)),
+    ('CMD ["gunicorn", \\\n  "a:b"]', "gunicorn a:b", (2, 7)),
+    ('ENTRYPOINT ["x"]\nENTRYPOINT ["granian"]\nCMD ["a:b"]', "granian a:b", (3, 14)),
+    ('ENTRYPOINT ["tini", "-g", "--"]\nCMD ["gunicorn", "a:b"]', "gunicorn a:b", (3, 7)),
+    ('ENTRYPOINT ["/entry.sh"]\nCMD ["gunicorn", "a:b"]', "gunicorn a:b", (3, 7)),
+    ('ENTRYPOINT ["/app/boot"]\nCMD ["gunicorn", "a:b"]', "gunicorn a:b", (3, 7)),
+    ("ENTRYPOINT gunicorn a:b\nCMD granian a:b", "gunicorn a:b", (2, 12)),
+    ('CMD ["sh", "-c", "migrate && exec gunicorn a:b"]', "gunicorn a:b", (2, 35)),
+    ("ENV WEB_CONCURRENCY=4 A=1\nCMD gunicorn a:b", "WEB_CONCURRENCY=4 gunicorn a:b", (3, 5)),
+    ("ENV GRANIAN_PORT 80\nCMD granian a:b", "GRANIAN_PORT=80 granian a:b", (3, 5)),
+    ("RUN <<EOF\nCMD granian a:b\nEOF\nCMD gunicorn a:b", "gunicorn a:b", (5, 5)),
+    ("HEALTHCHECK CMD gunicorn x\nONBUILD CMD gunicorn x", None, None),
+    ("# CMD gunicorn a:b\nRUN pip install gunicorn", None, None),
+    ("CMD gunicorn a:b\nFROM y\nCMD celery", None, None),
+    ("CMD gunicorn a:b\nFROM 0 AS z", "gunicorn a:b", (2, 5)),
+    ('CMD gunicorn a:b\nFROM 0\nENTRYPOINT ["tini"]', None, None),
+    ("CMD poetry run -- gunicorn a:b", "gunicorn a:b", (2, 19)),
+    ("CMD uv run --frozen --group web gunicorn a:b", "gunicorn a:b", (2, 33)),
+    ("CMD pipenv run gunicorn a:b", "gunicorn a:b", (2, 16)),
+    ("CMD pdm run gunicorn a:b", "gunicorn a:b", (2, 13)),
+    ("CMD env A=b gunicorn a:b", "A=b gunicorn a:b", (2, 13)),
+    ("CMD gosu uwsgi uwsgi --http :80", "uwsgi --http :80", (2, 16)),
+    ("CMD dumb-init gunicorn a:b", "gunicorn a:b", (2, 15)),
+    ("CMD ./wait-for-it.sh db:5432 -t 9 -- gunicorn a:b", "gunicorn a:b", (2, 38)),
+    ("CMD ddtrace-run gunicorn a:b", "ddtrace-run gunicorn a:b", (2, 17)),
+    ("CMD gunicorn --version", None, None),
+    ("CMD nginx & gunicorn a:b", "gunicorn a:b", (2, 13)),
+    ('SHELL ["/bin/bash", "-c"]\nCMD gunicorn a:b', "gunicorn a:b", (3, 5)),
+    ('SHELL ["powershell"]\nCMD gunicorn a:b', None, None),
+]  # fmt: skip
+"""Lines behind FROM -> the command of the server and its place; None without one."""
+
+
+@pytest.mark.parametrize(("lines", "text", "place"), DOCKERFILES)
+def test_the_command_of_a_dockerfile(lines, text, place):
+    """That of its last stage, as `docker build` takes it."""
+    found = [start for start in starts_of("Dockerfile", f"FROM x\n{lines}\n") if start.is_default]
+    assert [start.text for start in found] == ([text] if text else [])
+    assert [placed(start) for start in found] == ([place] if place else [])
+
+
+def test_an_escape_of_a_dockerfile_may_be_another():
+    """Its first line says so."""
+    (start,) = starts_of("Dockerfile", "# escape=`\nFROM x\nCMD gunicorn `\n  a:b\n")
+    assert (start.text, start.place(start.spot).line) == ("gunicorn a:b", 3)
+
+
+OTHERS = [
+    (
+        "compose.yaml",
+        "services:\n  web:\n    command: gunicorn 'a:b' -w ${N:-4}\n",
+        'web gunicorn a:b -w "${N:-4}"',
+        (3, 14),
+    ),
+    (
+        "local.yml",
+        "services:\n  web:\n    command:\n      - gunicorn\n      - $$x\n      - a:b\n",
+        "web gunicorn '$x' a:b",
+        (4, 9),
+    ),
+    (
+        "compose.yml",
+        (
+            "x: &x {environment: {WEB_CONCURRENCY: 4, A: 1}}\n"
+            "services:\n  web:\n    <<: *x\n    command: gunicorn a:b\n"
+        ),
+        "web WEB_CONCURRENCY=4 gunicorn a:b",
+        (5, 14),
+    ),
+    (
+        "compose.yml",
+        "services:\n  web:\n    entrypoint: [sh, -c]\n    command: ['exec gunicorn a:b']\n",
+        "web gunicorn a:b",
+        (4, 21),
+    ),
+    (
+        "shop.service",
+        (
+            "[Unit]\nExecStart=granian x:y\n[Service]\nEnvironment='WEB_CONCURRENCY=2' A=1\n"
+            "ExecStart=granian no:no\nExecStart=\n"
+            "ExecStart=-/venv/bin/gunicorn \\\n  # why\n  $ARGS --bind unix:/a$$b a:b\n"
+        ),
+        "ExecStart WEB_CONCURRENCY=2 /venv/bin/gunicorn $ARGS --bind 'unix:/a$b' a:b",
+        (7, 12),
+    ),
+    (
+        "render.yaml",
+        "services:\r\n  - type: web\r\n    name: api\r\n    startCommand: gunicorn a:b -b :$PORT",
+        "api gunicorn a:b -b :$PORT",
+        (4, 19),
+    ),
+    (
+        "fly.toml",
+        '[env]\nWEB_CONCURRENCY = 2\n[processes]\nworker = "celery"\nweb = "gunicorn a:b"\n',
+        "web WEB_CONCURRENCY=2 gunicorn a:b",
+        (5, 8),
+    ),
+    (
+        "deployment.yaml",
+        (
+            "kind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n"
+            "      - name: web\n"
+            "        command: [gunicorn]\n        args: ['--bind=:$(PORT)', '$A', a:b]\n"
+            "        env:\n        - {name: WEB_CONCURRENCY, valueFrom: {}}\n"
+        ),
+        "web WEB_CONCURRENCY=$WEB_CONCURRENCY gunicorn \"--bind=:${PORT}\" '$A' a:b",
+        (7, 19),
+    ),
+    (
+        "pod.yaml",
+        (
+            "kind: Pod\nspec:\n  containers:\n  - name: web\n    args:\n    - /bin/sh\n    - -c\n"
+            "    - |\n      set -e\n      exec gunicorn a:b \\\n        -w 4\n"
+        ),
+        "web gunicorn a:b -w 4",
+        (10, 12),
+    ),
+    (
+        "package.json",
+        '{\n\t"name": "gunicorn",\n\t"scripts": {"start": "cd api && gunicorn \\"a:b\\" -w 4"}\n}',
+        'start gunicorn "a:b" -w 4',
+        (3, 34),
+    ),
+    (
+        "start.sh",
+        (
+            "# it's gunicorn\ncat <<EOF\ngunicorn x:y\nEOF\n"
+            "if [ -n '' ]; then export WEB_CONCURRENCY=2; fi\nexec gunicorn a:b\n"
+        ),
+        "gunicorn WEB_CONCURRENCY=$WEB_CONCURRENCY gunicorn a:b",
+        (6, 6),
+    ),
+    (
+        "docker-entrypoint",
+        '#!/bin/bash\ncase "$1" in\n  web) exec s6-setuidgid www gunicorn a:b ;;\nesac\n',
+        "gunicorn gunicorn a:b",
+        (3, 30),
+    ),
+    ("run", "gunicorn a:b\n", None, None),
+    ("mkdocs.yml", "nav:\n- command: gunicorn\n", None, None),
+]
+"""Name of a file, its text -> name and command, and its place."""
+
+
+@pytest.mark.parametrize(("name", "text", "command", "place"), OTHERS)
+def test_the_command_of_another_file(name, text, command, place):
+    """With the variables that the server reads; `$` is a variable only where that file has some."""
+    found = starts_of(name, text)
+    assert [f"{start.name} {start.text}" for start in found] == ([command] if command else [])
+    assert [placed(start) for start in found] == ([place] if place else [])
+
+
+DOCUMENTED = [
+    ("Procfile", "web: gunicorn gettingstarted.wsgi", "gunicorn gettingstarted.wsgi"),
+    ("Procfile", "web: python manage.py runserver 0.0.0.0:5000", None),
+    (
+        "Procfile",
+        "worker: bundle exec rake jobs:work\nweb: daphne a:b -p $PORT",
+        "daphne a:b -p $PORT",
+    ),
+    (
+        "Dockerfile",
+        "FROM python\nCMD gunicorn 'myapp:app' --bind=0.0.0.0:8000",
+        "gunicorn 'myapp:app' --bind=0.0.0.0:8000",
+    ),
+    (
+        "Dockerfile",
+        "FROM python\nCMD python3 -m uvicorn app:app --host=0.0.0.0 --port=8000",
+        "uvicorn app:app --host=0.0.0.0 --port=8000",
+    ),
+    ("Dockerfile", 'FROM python\nCMD ["fastapi", "run", "app/main.py", "--port", "80"]', None),
+    ("Dockerfile", 'FROM ubuntu\nENTRYPOINT ["top", "-b"]\nCMD ["-c"]', None),
+    ("compose.yaml", "services:\n  web:\n    command: bundle exec thin -p 3000\n", None),
+    ("compose.yaml", 'services:\n  web:\n    command: [ "bundle", "exec", "thin" ]\n', None),
+    (
+        "gunicorn.service",
+        "[Service]\nType=notify\nExecStart=/usr/bin/gunicorn shop.wsgi\n",
+        "/usr/bin/gunicorn shop.wsgi",
+    ),
+    (
+        "uwsgi.service",
+        "[Service]\nExecStart=/root/uwsgi/uwsgi --ini /etc/uwsgi/emperor.ini\nKillSignal=SIGQUIT",
+        "/root/uwsgi/uwsgi --ini /etc/uwsgi/emperor.ini",
+    ),
+    (
+        "pod.yaml",
+        "kind: Pod\nspec:\n  containers:\n  - command: ['printenv']\n    args: ['HOSTNAME']\n",
+        None,
+    ),
+    (
+        "run",
+        '#!/usr/bin/with-contenv bash\nif [[ -n "$U" ]]; then\n\texec granian "${app}"\nfi\n',
+        'granian "${app}"',
+    ),
+]
+"""Examples of the documentation of these files, and a published script -> the command."""
+
+
+@pytest.mark.parametrize(("name", "text", "command"), DOCUMENTED)
+def test_examples_of_the_documentation(name, text, command):
+    """Of Heroku, Docker, FastAPI, compose, gunicorn, uWSGI, Kubernetes; s6."""
+    assert [start.text for start in starts_of(name, text)] == ([command] if command else [])
+
+
+def test_what_is_around_a_command():
+    """A container, its shell, the signal that stops it, who starts it again."""
+    text = "FROM python:3.12-slim\nSTOPSIGNAL SIGINT\nUSER www:www\nCMD gunicorn a:b\n"
+    around = starts_of("Dockerfile", text)[0].surroundings
+    assert (around.container, around.in_shell, around.is_first_process) == (True, True, True)
+    assert (around.shell, around.stop_signal, around.user) == ("dash", "SIGINT", "www")
+    text = "[Service]\nUser=www\nRestart=on-failure\nLimitNOFILE=9\nExecStart=gunicorn a:b\n"
+    around = starts_of("shop.service", text)[0].surroundings
+    assert (around.container, around.supervisor, around.restarts) == (
+        False,
+        "systemd",
+        "on-failure",
+    )
+    assert (around.user, around.limits) == ("www", {"LimitNOFILE": "9"})
+    text = "services:\n  a:\n    restart: always\n    init: true\n    command: gunicorn a:b\n"
+    around = starts_of("compose.yml", text)[0].surroundings
+    assert (around.restarts, around.is_first_process) == ("always", False)
+
+
+STAGES = """\
+FROM python:3.12 AS base
+WORKDIR /app
+COPY shop /app
+FROM base AS dev
+CMD ["gunicorn", "--reload", "a:b"]
+FROM base
+CMD ["gunicorn", "-c", "/app/conf/g.py", "a:b"]
+"""
+
+
+def test_a_file_in_an_image_is_the_one_that_is_copied(tmp_path, monkeypatch):
+    """And the folder of the command is that whose files are there; one that is not is unknown."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop" / "conf").mkdir(parents=True)
+    (tmp_path / "shop" / "conf" / "g.py").write_text("timeout = 7\n")
+    (tmp_path / "Dockerfile").write_text(STAGES)
+    config = reading.read("Dockerfile", Known().for_files(trusted=False))
+    assert config.last("timeout").spot.file == Path("shop/conf/g.py")
+    assert (config.known.container, config.start.folder) == (True, Path("shop"))
+    assert reading.read("Dockerfile:dev", Known()).last("reload")
+    (tmp_path / "Dockerfile").write_text(STAGES.replace("conf/g.py", "conf/other.py"))
+    with pytest.raises(ProfileError, match=r"^Dockerfile:7: /app/conf/other\.py: .*not exist here"):
+        reading.read("Dockerfile", Known())
+
+
+def test_a_search_finds_all_but_what_is_for_development(tmp_path, monkeypatch):
+    """One that is named is read."""
+    monkeypatch.chdir(tmp_path)
+    names = ("Dockerfile", "Dockerfile.dev", "compose.override.yaml", "compose.yaml")
+    text = {
+        "D": "FROM x\nCMD gunicorn a:b\n",
+        "c": "services:\n  web:\n    command: gunicorn a:b\n",
+    }
+    for name in names:
+        (tmp_path / name).write_text(text[name[0]])
+    (tmp_path / "package.json").write_text('{"scripts": {"dev": "gunicorn a:b"}}')
+    (tmp_path / "granian.sh").write_text("#!/bin/sh\nexec granian a:b\n")
+    (tmp_path / "broken.yaml").write_text("services:\n  web: [gunicorn\n")
+    assert list(reading.find(Path())) == ["Dockerfile:0", "compose.yaml:web", "granian.sh"]
+    assert reading.start_names(Path("Dockerfile.dev")) == ["Dockerfile.dev:0"]
+    with pytest.raises(ProfileError, match=r"is for development: name package\.json:dev"):
+        reading.read("package.json", Known())
+    with pytest.raises(ProfileError, match=r"^broken\.yaml:3: is not YAML"):
+        reading.read("broken.yaml", Known())
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed")
+@pytest.mark.parametrize("shell", ["dash", "bash", "dash exec"])
+def test_dash_keeps_sigterm(shell, tmp_path):
+    """ST001: as the first process it serves on, and bash is gunicorn by then."""
+    shell, _, before = shell.partition(" ")
+    (tmp_path / "a.py").write_text("def b(environ, start):\n    pass\n")
+    command = f"{before} {BIN / 'gunicorn'} --bind unix:{tmp_path}/socket a:b"
+    with subprocess.Popen(
+        ["unshare", "--pid", "--fork", "--kill-child", shell, "-c", command],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+    ) as unshare:  # fmt: skip
+        lines = iter(unshare.stderr.readline, "")
+        if not any("Booting worker" in line for line in lines):
+            pytest.skip("unshare may not make processes with numbers of their own here")
+        first = int(Path(f"/proc/{unshare.pid}/task/{unshare.pid}/children").read_text())
+        subprocess.run(["kill", "-TERM", str(first)], check=True)
+        deadline = time.monotonic() + 20
+        keeps = shell == "dash" and not before
+        while not keeps and unshare.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.5 * keeps)
+        assert (unshare.poll() is None) is keeps
+        unshare.send_signal(signal.SIGKILL)
