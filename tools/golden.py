@@ -70,7 +70,8 @@ def write_examples(folder: Path) -> None:
     from lab.lint.rules.rule import RULES  # noqa: PLC0415
 
     for code, rule in RULES.items():
-        name = servers.of_code(code).file
+        in_dockerfile = rule.bad.startswith("FROM ")
+        name = "Dockerfile" if in_dockerfile else servers.of_code(code).file
         for kind, example in (("bad", rule.bad), ("good", rule.good), ("near", rule.near_miss)):
             text = example
             if name.endswith(".py") and text.startswith("gunicorn "):

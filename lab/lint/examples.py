@@ -7,6 +7,8 @@ from pathlib import Path
 
 from lab.config import servers
 from lab.config.configuration import Config, Known
+from lab.config.reading import read_start
+from lab.config.sources import dockerfile
 
 MUCH = Known(
     container=True,
@@ -48,9 +50,13 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
 
     Args:
         code: The rule's.
-        text: The whole file; of uWSGI without any section, what stands below `[uwsgi]`.
+        text: The whole file, which may be a Dockerfile; of uWSGI without any section, what stands
+            below `[uwsgi]`.
         known: What is known besides; without it, what makes the rule speak.
     """
+    if text.startswith("FROM "):
+        (start,) = dockerfile.starts(Path("Dockerfile"), text)
+        return read_start(start, start.known(known or MUCH))
     server = servers.of_code(code)
     command = text.startswith(f"{server.program} ")
     path = Path(server.program if command else server.file)

@@ -46,6 +46,7 @@ GROUPS = {
     "UW9": "The linter itself",
     "GU": "gunicorn",
     "GR": "granian",
+    "ST": "The command that starts a server",
 }
 """How a code begins -> what such rules are about."""
 
@@ -110,4 +111,4 @@ def evidence(said: str, docs: str = "../") -> str:
 
 def language(rule: Rule) -> str:
     """Return what a block with an example of a rule is called."""
-    return {"UW": "ini", "GU": "python"}.get(rule.code[:2], "text")
+    return {"UW": "ini", "GU": "python", "ST": "dockerfile"}.get(rule.code[:2], "text")

@@ -124,7 +124,7 @@ def rule(
             source,
             **examples,
             check=check,
-            server="" if code[2] == "9" else SERVERS[code[:2]],
+            server="" if code[2] == "9" else SERVERS.get(code[:2], ""),
         )
         return check
 
