@@ -24,6 +24,11 @@ SMALL = {
     "assigned.conf.py": "bind = 'a'\n" * 1900,
     "conditions.ini": INI + "if-env = X\nprocesses = 2\nendif =\n" * 600,
     "continued.ini": INI + "socket = a\\\n" * 1900,
+    "continued.Dockerfile": "FROM x\nCMD granian \\\n" + "  --workers 1 \\\n" * 900 + "  a:b\n",
+    "list.Dockerfile": 'FROM x\nCMD ["granian"' + ', "--workers", "1"' * 800 + ', "a:b"]\n',
+    "merged.yaml": "x0: &x0 {a: b}\n"
+    + "".join(f"x{n + 1}: &x{n + 1} {{<<: *x{n}, k{n}: v}}\n" for n in range(1900))
+    + "services:\n  web:\n    <<: *x1900\n    command: granian a:b\n",
     "names.ini": INI + "env = " + "%(a" * 4000 + ")" * 4000 + "\n",
     "value.ini": INI + "env = A=" + "x" * 16000 + "\n",
     "blanks.ini": INI + ("env = A" + " " * 16000 + "x\n") * 15,
@@ -36,6 +41,9 @@ DEEP = {
     "list.json": '{"uwsgi":' + "[" * 6000 + "]" * 6000 + "}",
     "object.json": '{"a":' * 3000,
     "flow.yaml": "uwsgi: " + "[" * 6000,
+    "services.yaml": "services:\n" + "".join(f"{' ' * n}a:\n" for n in range(1, 600)),
+    "fly.toml": "a = " + "[" * 6000,
+    "package.json": "[" * 6000,
     "block.yaml": "uwsgi:\n" + "".join(f"{' ' * n}a:\n" for n in range(1, 600)),
     "element.xml": "<uwsgi>" + "<a>" * 5000,
     "brackets.conf.py": "bind = " + "(" * 6000 + "1" + ")" * 6000 + "\n",
@@ -66,6 +74,9 @@ BIG = {
     "elements.xml": "<uwsgi>" + "<env>A=1</env>" * (LARGE // 14) + "</uwsgi>",
     "lines.conf.py": "a = 1\n" * (LARGE // 6),
     "lines.toml": "a = 1\n" * (LARGE // 6),
+    "Dockerfile": "FROM x\n" + "CMD granian a:b\n" * (LARGE // 16),
+    "compose.yaml": "services:\n" + "  a: {command: granian a:b}\n" * (LARGE // 30),
+    "start.sh": "granian a:b\n" * (LARGE // 12),
 }
 
 COMMANDS = {
@@ -230,6 +241,7 @@ def test_what_nests_too_deep_is_refused(name, check):
         ("options.ini", f"{INI}for = {'a ' * 3000}\nenv = A\nendfor =\n", "2,000 options"),
         ("names.conf.py", "a = b = c = 1\n" * 700, "2,000 names"),
         ("words.granian", "granian " + "a " * 2100, "2,000 words"),
+        ("servers.sh", "granian a:b\n" * 101, "100 servers"),
     ],
 )
 def test_a_refusal_says_the_limit(name, text, limit, read):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 
 from lab.config.files import LINES
@@ -36,7 +37,8 @@ class ShellLine:
 
     def cut(self, begins: int, ends: int) -> ShellLine:
         """Return a part of it."""
-        inside = ((at - begins, spot) for at, spot in self.places if begins < at < ends)
+        first, last = (bisect_left(self.places, at, key=itemgetter(0)) for at in (begins + 1, ends))
+        inside = ((at - begins, spot) for at, spot in self.places[first:last])
         return ShellLine(self.text[begins:ends], ((0, self.place(begins)), *inside))
 
 

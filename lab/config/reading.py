@@ -298,7 +298,9 @@ def _starts(path: Path, known: Known) -> tuple[StartCommand, ...] | None:
     kind = sources.of_file(path.name, lambda: known.read(path) or "")
     if kind is None:
         return None
-    starts = kind.starts(path, known.required(path))
+    text = known.required(path)
+    _check_text(path, text, None)
+    starts = sources.starts_of(kind, path, text)
     return None if len(starts) == 1 and _is_servers(path, known) else starts
 
 

@@ -87,6 +87,9 @@ _SCRIPT = re.compile(r".*\.sh|.*entrypoint[\w.-]*|wait-for[\w.-]*")
 
 _VARIABLE = re.compile(r"[A-Za-z_]\w*\+?=")
 
+_SEVERAL = re.compile(r'\$(\w+|[@*]|\{\w+\})|"\$@"')
+"""A word that a shell may replace by several."""
+
 _KEYWORDS = frozenset({"then", "else", "do", "{", "!", "if", "elif", "while", "until"})
 """Words of a shell that may stand before a command."""
 
@@ -173,6 +176,26 @@ def _starts(place: _Place, line: ShellLine, depth: int) -> Iterator[StartCommand
         exported = command.exported(certain=not inside)
         place = replace(place, variables=(*place.variables, *exported))
         begins = end
+
+
+def unknown_options(text: str, program: str) -> str:
+    """
+    Return the first variable in a command that may stand for options; empty for none.
+
+    >>> unknown_options("gunicorn $OPTIONS a:b", "gunicorn")
+    '$OPTIONS'
+    >>> unknown_options('gunicorn --bind $ADDRESS "$APP"', "gunicorn")
+    ''
+    """
+    server = servers.named(program)
+    is_flag = (server and server.takes_no_value) or (lambda _: False)
+    before = ""
+    for value, raw, _ in words_in(text):
+        is_value = before.startswith("-") and "=" not in before and not is_flag(before)
+        if _SEVERAL.fullmatch(raw) and not is_value:
+            return raw
+        before = value
+    return ""
 
 
 def without_comments(text: str) -> str:
@@ -337,7 +360,7 @@ class _Command(NamedTuple):
                 yield self._start(place, server, before, alone=alone)
         elif depth < DEEPEST and (script := self._script()):
             shell = around.shell if self.program == "sh" else self.program
-            around = replace(around, in_shell=True, shell=shell)
+            around = replace(around, in_shell=True, in_list=False, shell=shell)
             variables = (*place.variables, *self._variables())
             yield from _starts(_Place(place.name, around, variables), script, depth + 1)
 

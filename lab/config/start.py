@@ -6,6 +6,7 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # a configuration has a start command, which fills what is kn
 
 def place_of(places: Sequence[tuple[int, Spot]], offset: int) -> Spot:
     """Return the place of a character, where the places are known at which some pieces begin."""
-    begins, spot = places[bisect_right(places, offset, key=lambda piece: piece[0]) - 1]
+    begins, spot = places[bisect_right(places, offset, key=itemgetter(0)) - 1]
     return replace(spot, column=spot.column + offset - begins)
 
 
@@ -30,6 +31,9 @@ class Surroundings:
 
     in_shell: bool | None = None
     """Whether a shell takes the command apart, and replaces variables in it."""
+
+    in_list: bool = False
+    """Whether its words are the entries of a list."""
 
     is_first_process: bool | None = None
     """Whether the process has number 1, which gets no signal that it does not handle."""

@@ -37,6 +37,8 @@ def documents(file: SourceFile) -> list[Node]:
     try:
         for event in yaml.parse(file.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             tree.take(event)
+    except UnicodeError:
+        raise ProfileError(file.path, "is not UTF-8") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = f"is not YAML: {getattr(error, 'problem', None) or error}"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,9 +18,9 @@ from lab.config.equality import same
 from lab.config.files import UnreadableError, check_nesting, check_size, read_bytes
 from lab.config.reading import read, read_file
 from lab.config.servers import STDIN
+from lab.config.shell import unknown_options
 from lab.config.start import StartCommand
 from lab.config.steps import Put
-from lab.config.words import words_in
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
 from lab.lint.judge import Chosen, judged
@@ -44,10 +42,6 @@ COMMANDS = tuple(server.program for server in servers.every() if server.file)
 
 NO_FILES = frozenset({STDIN, *map(Path, COMMANDS)})
 """What a command is called that is in no file."""
-
-
-_VARIABLE = re.compile(r'\$(\w+|[@*]|\{\w+\})|"\$@"')
-"""A word that a shell may replace by several."""
 
 
 class LintResult(NamedTuple):
@@ -191,9 +185,9 @@ def _in_its_file(config: Config, start: StartCommand, flaws: Sequence[Flaw]) -> 
     kind = sources.of_file(file.name, lambda: text)
     texts = {**config.texts, file: text}
     del texts[config.file]
-    several = kind is not None and [one for one in kind.starts(file, text) if one.is_default][1:]
-    process = start.name if several else ""
-    unknown = _has_unknown_options(start)
+    every = sources.starts_of(kind, file, text) if kind else ()
+    process = start.name if sum(one.is_default for one in every) > 1 else ""
+    unknown = unknown_options(start.text, start.program)
     placed = [
         replace(
             flaw,
@@ -208,25 +202,16 @@ def _in_its_file(config: Config, start: StartCommand, flaws: Sequence[Flaw]) -> 
         if not (unknown and _is_of_absence(config, flaw))
     ]
     ignored = {suppression.key for suppression in suppressions({file: text})}
+    lines, above = text.split("\n"), start.spot.line
+    while above > 1 and lines[above - 2].rstrip().endswith("\\"):
+        above -= 1
+    begins = replace(start.spot, line=above)
     counts = [
         flaw
         for flaw in placed
-        if ignored.isdisjoint(keys(flaw, file))
-        and ignored.isdisjoint(keys(replace(flaw, spot=start.spot), file))
+        if ignored.isdisjoint({*keys(flaw, file), *keys(replace(flaw, spot=begins), file)})
     ]
     return LintResult(replace(config, texts=texts), counts, {})
-
-
-def _has_unknown_options(start: StartCommand) -> bool:
-    """Return whether a variable may stand for options, as in `gunicorn $OPTIONS a:b`."""
-    server = servers.named(start.program)
-    is_flag = (server and server.takes_no_value) or (lambda _: False)
-    words = [(value, raw) for value, raw, _ in words_in(start.text)]
-    return any(
-        _VARIABLE.fullmatch(raw)
-        and not (before.startswith("-") and "=" not in before and not is_flag(before))
-        for (before, _), (_, raw) in pairwise(words)
-    )
 
 
 def _is_of_absence(config: Config, flaw: Flaw) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 
@@ -33,10 +34,12 @@ def spelled(config: Config, flaw: Flaw) -> str:
         if setting.spot == flaw.spot and message.startswith(f"{setting.written}: "):
             before, message = _written(config, setting), message.removeprefix(setting.written)
             break
+    in_list = config.known.surroundings.in_list
     for step in flaw.steps:
         if isinstance(step, Put):
-            message = message.replace(str(step), _in_command(server, step.option, step.value))
-    return before + _SETTING.sub(lambda match: _replacement(server, match), message)
+            words = _in_command(server, step.option, step.value, in_list=in_list)
+            message = message.replace(str(step), words)
+    return before + _SETTING.sub(lambda match: _replacement(server, match, in_list), message)
 
 
 def is_command(config: Config, spot: Spot) -> bool:
@@ -57,18 +60,20 @@ def _written(config: Config, setting: Setting) -> str:
     return " ".join(words[: 2 if has_value else 1])
 
 
-def _replacement(server: Server, match: re.Match[str]) -> str:
+def _replacement(server: Server, match: re.Match[str], in_list: bool) -> str:
     option = match[1] or match[3] or match[4]
     if option not in server.options():
         return match[0]
     if match[1]:
-        return _in_command(server, option, match[2])
+        return _in_command(server, option, match[2], in_list=in_list)
     words = server.command_words(option, "true")
     return words[0] if words else match[0]
 
 
-def _in_command(server: Server, option: str, written: str) -> str:
+def _in_command(server: Server, option: str, written: str, *, in_list: bool = False) -> str:
     """Return the words that set an option to what a file would have; that where no word does."""
     words = server.command_words(option, server.value_of(written))
+    if in_list and words[1:]:
+        return ", ".join(json.dumps(word) for word in words)
     quoted = (word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in words)
     return " ".join(quoted) or f"{option} = {written}"

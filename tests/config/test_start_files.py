@@ -11,6 +11,7 @@ import pytest
 from lab.config import reading, sources
 from lab.config.configuration import Known
 from lab.errors import ProfileError
+from lab.lint.lint import lint
 from tests.kit.lab_process import BIN
 
 
@@ -326,3 +327,48 @@ def test_dash_keeps_sigterm(shell, tmp_path):
         time.sleep(0.5 * keeps)
         assert (unshare.poll() is None) is keeps
         unshare.send_signal(signal.SIGKILL)
+
+
+LINTED = [
+    ("Dockerfile", "CMD gunicorn a:b", ["ST001"]),
+    ("Dockerfile", "CMD A=1 gunicorn a:b && true", ["ST001"]),
+    ("Dockerfile", "CMD exec gunicorn a:b", []),
+    ("Dockerfile", 'CMD ["gunicorn", "a:b"]', []),
+    ("Dockerfile", 'CMD ["sh", "-c", "gunicorn a:b"]', ["ST001"]),
+    ("Dockerfile", 'CMD ["bash", "-c", "gunicorn a:b"]', []),
+    ("Dockerfile", 'ENTRYPOINT ["tini", "--"]\nCMD gunicorn a:b', []),
+    ("Dockerfile", "CMD tini -- sh -c 'gunicorn a:b'", []),
+    ("Dockerfile", 'SHELL ["bash", "-c"]\nCMD gunicorn a:b', []),
+    ("Dockerfile", "# lab: ignore[ST001] why\nCMD \\\n  gunicorn a:b", []),
+    ("Dockerfile", "CMD exec gunicorn -w2 --max-requests 9 $MORE a:b", []),
+    ("Dockerfile", "CMD exec gunicorn --reload $MORE a:b", ["GU011"]),
+    ("Dockerfile", "CMD exec gunicorn -w2 --max-requests 9 --bind $MORE a:b", ["GU005"]),
+    ("Dockerfile", "CMD exec granian $MORE a:b", []),
+    ("Dockerfile", "CMD exec granian a:b", ["GR001"]),
+    ("Dockerfile", "ENV GRANIAN_INTERFACE=wsgi\nCMD exec granian a:b", []),
+    ("x.service", "[Service]\nExecStart=uwsgi --socket /a --master", ["UW315"]),
+    ("x.service", "[Service]\nKillSignal=SIGINT\nExecStart=uwsgi --socket /a --master", []),
+]
+"""Name of a file, its text -> what is found, without remarks; a Dockerfile is of Debian."""
+
+
+@pytest.mark.parametrize(("name", "text", "codes"), LINTED)
+def test_what_is_around_a_command_is_judged(name, text, codes, tmp_path, monkeypatch):
+    """And a variable that may stand for options hides what is not there."""
+    monkeypatch.chdir(tmp_path)
+    text = f"FROM python:3.12-slim\n{text}" if name == "Dockerfile" else text
+    (tmp_path / name).write_text(f"{text}\n")
+    flaws = lint(name, Known(), ignore=("UW321",)).flaws
+    assert [flaw.code for flaw in flaws if flaw.counts] == codes
+    last = len(text.splitlines())
+    assert all((flaw.spot.file, flaw.spot.line) == (Path(name), last) for flaw in flaws)
+
+
+def test_advice_is_in_the_syntax_of_a_list(tmp_path, monkeypatch):
+    """Where the words of the command are the entries of one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Dockerfile").write_text(
+        'FROM x\nCMD ["gunicorn", "-w2", "--max-requests=90", "a:b"]\n'
+    )
+    (flaw,) = [flaw for flaw in lint("Dockerfile", Known()).flaws if flaw.code == "GU005"]
+    assert flaw.message.endswith('; write "--max-requests-jitter", "9"')

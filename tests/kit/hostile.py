@@ -107,8 +107,9 @@ class Author:
                 self.json,
                 self.python,
                 self.granian,
+                self.starts,
             ),
-            (3, 8, 2, 4, 4, 3, 3, 1),
+            (3, 8, 2, 4, 4, 3, 3, 1, 6),
         )[0]
         return write()
 
@@ -405,6 +406,52 @@ class Author:
             f"GRANIAN_X={mark} granian a:b > {mark}",
         )
         return Hostile(self.random.choice(said), "command")
+
+    def starts(self) -> Hostile:
+        """Write a file with start commands."""
+        mark = self.mark()
+        command = self.random.choice(
+            (
+                f"gunicorn -c $(touch {mark}) a:b",
+                f"granian `touch {mark}` a:b",
+                f"uwsgi --ini {self.random.choice(('pipe', 'zero', 'b.ini', '/proc/self/mem'))}",
+                f"gunicorn -c {self.random.choice(('pipe', 'zero', '../../../etc/passwd'))} a:b",
+                f"gunicorn a:b; touch {mark}",
+                "gunicorn " + "-w 4 " * 3000 + "a:b",
+                "gunicorn 'a:b",
+                "sh -c " * 90 + "gunicorn",
+                "exec env A=b tini -- gosu uwsgi uwsgi --http :80 --spooler " + mark,
+                "GRANIAN_WORKERS=" + "9" * 9000 + " granian a:b",
+                "gunicorn a:b ${" * 900,
+                "gunicorn \x00\x1b]0;x\x07 a:b",
+            )
+        )
+        quoted = json.dumps(command)
+        words = json.dumps(command.split(" "))
+        env = "".join(f"ENV A{n}=$A{n - 1}$A{n - 1}\n" for n in range(1, 900))
+        texts = {
+            "Dockerfile": f"FROM x\n{env}COPY . /\nCOPY pipe zero /etc/\nCMD {command}\n",
+            "b.Dockerfile": f"FROM x AS a\nCMD {words}\n" + "FROM a AS a\n" * 900,
+            "c.Dockerfile": "FROM x\nRUN <<A <<B\n" * 600 + "CMD " + "[" * 9000,
+            "d.Dockerfile": "# escape=`\nFROM x\nCMD gunicorn " + "`\n# x\n" * 900 + "a:b",
+            "Procfile": f"web: {command}\n" * 90,
+            "compose.yaml": f"services:\n  web: &a\n    <<: *a\n    command: {quoted}\n",
+            "b.yaml": "services:\n" + f"  ? web\n  : command: {words}\n" * 500,
+            "c.yml": "kind: Pod\nspec: &s\n  containers: [{args: " + words + "}, *s]\n",
+            "d.yaml": "services:\n  web: !!python/object/apply:os.system ['touch " + mark + "']\n",
+            "e.yaml": "services:\n" + "".join(f"{' ' * n}a:\n" for n in range(2, 600)),
+            "f.yaml": "a: &a [x,x]\n" + "".join(
+                f"{b}: &{b} [*{a},*{a},*{a},*{a}]\n" for a, b in pairwise("abcdefghij")
+            ) + "services:\n  web:\n    command: *j\n",
+            "render.yaml": f"services:\n- startCommand: {quoted}\n  envVars: *no\n",
+            "fly.toml": f"[processes]\nweb = {quoted}\n" + "a = [" * 600,
+            "package.json": f'{{"scripts": {{"start": {quoted}, "a": {"[" * 600}',
+            "x.service": f"[Service]\nExecStart={command} \\\n" + "x \\\n" * 900,
+            "x.sh": f"#!/bin/sh\n{command}\ncat <<A\n" + "'\"" * 4000 + f"\nA\n{command}\n" * 50,
+            "entrypoint": "#!/bin/sh\n" + "f() { " * 900 + command,
+        }  # fmt: skip
+        name = self.random.choice(sorted(texts))
+        return self.file(name, texts[name], f"start command: {name}")
 
     def project(self) -> None:
         """Write a pyproject.toml above, which the linter reads as well."""

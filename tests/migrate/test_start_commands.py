@@ -96,6 +96,14 @@ def test_what_stands_before_a_command_is_lost(before):
     assert any(each.startswith(before.removeprefix("env ") + " -> ") for each in lost(made))
 
 
+@pytest.mark.parametrize("words", ["$OPTIONS m:app", "--preload $OPTIONS m:app", 'm:app "$@"'])
+def test_a_variable_that_may_stand_for_options_is_refused(words):
+    """They would be lost; the value of an option, or the application, may be a variable."""
+    with pytest.raises(ProfileError, match=r"which may stand for options: write them"):
+        migrated(f"gunicorn {words}", "granian", {})
+    assert "m:app" in migrated("gunicorn --workers $N m:app", "granian", {}).text
+
+
 def test_exec_changes_nothing():
     """The command alone is the process."""
     assert lost(migrated("exec gunicorn m:app", "uwsgi", {})) == lost(

@@ -12,7 +12,7 @@ from lab.config import reading, servers
 from lab.config.command import is_command
 from lab.config.configuration import Config, Known
 from lab.config.servers import STDIN
-from lab.config.shell import start_of
+from lab.config.shell import start_of, unknown_options
 from lab.config.spot import Spot
 from lab.config.start import Surroundings
 from lab.config.vocabulary.service import one_line
@@ -57,6 +57,10 @@ def read(
         if not config.start.alone:
             problem = "its line has more than one command: give the command of the server in quotes"
             raise ProfileError(name, problem)
+    if is_command(name) or config.start is not None:
+        text = config.start.text if config.start else name
+        if word := unknown_options(text, servers.of_config(config).program):
+            raise ProfileError(name, f"holds {word}, which may stand for options: write them")
     servers.of_config(config).translator.check_certain(config)
     return config
 

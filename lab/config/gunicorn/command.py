@@ -182,6 +182,8 @@ def _named(value: str, known: Known) -> Config:
     """Read the file of --config; raise ProfileError if it does not exist."""
     if value.startswith("python:"):
         raise ProfileError(value, "is a module, and lab imports nothing: give the file")
+    if not value:
+        raise ProfileError("--config", "has a variable, so its file is unknown: name the file")
     path = known.named(value.removeprefix("file:"))
     if path not in known.overlay and not path.is_file():
         raise ProfileError(value, "the file does not exist here, so its settings are unknown")

@@ -12,16 +12,21 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Protocol, cast
 
 from lab.config.start import StartCommand
+from lab.errors import ProfileError
 
 DEVELOPMENT = re.compile(r"(.*[._-])?(dev(elop(ment)?)?|local|override|test|debug)([._-].*)?")
 """Names of what serves nobody else: a search passes over such files."""
+
+
+MOST = 100
+"""Servers that a file may start."""
 
 
 class FileKind(Protocol):
@@ -61,12 +66,26 @@ def of_file(name: str, read: Callable[[], str] = str) -> FileKind | None:
     )
 
 
+@lru_cache(maxsize=4)  # each start command of a file is named, read and placed
+def starts_of(kind: FileKind, path: Path, text: str) -> tuple[StartCommand, ...]:
+    """Return the start commands of a file; see `FileKind.starts`."""
+    return kind.starts(path, text)
+
+
 def with_own_names(starts: Iterable[StartCommand]) -> tuple[StartCommand, ...]:
-    """Return commands of which none has the name of another: web, web-2."""
+    """
+    Return commands of which none has the name of another: web, web-2.
+
+    Raises:
+        ProfileError: There are more than `MOST`.
+    """
     named: list[StartCommand] = []
     counts: Counter[str] = Counter()
     for start in starts:
         counts[start.name] += 1
         count = counts[start.name]
         named.append(replace(start, name=f"{start.name}-{count}") if count > 1 else start)
+        if len(named) > MOST:
+            problem = f"starts more than {MOST} servers, so lab does not read it"
+            raise ProfileError(start.spot.file, problem)
     return tuple(named)

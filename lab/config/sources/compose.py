@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from lab.config.line import ShellLine, SourceFile, joined, variables
 from lab.config.shell import starts_in
-from lab.config.sources import with_own_names
+from lab.config.sources import DEVELOPMENT, with_own_names
 from lab.config.sources.dockerfile import shell_of
 from lab.config.spot import Spot
 from lab.config.start import StartCommand, Surroundings
@@ -52,6 +53,7 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
     around = Surroundings(
         container=True,
         in_shell=False,
+        in_list=not isinstance(service.get("command") or service.get("entrypoint"), Scalar),
         is_first_process=is_first,
         shell=shell_of(image),
         stop_signal=text(service.get("stop_signal")),
@@ -62,7 +64,8 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
         copies=copies,
         user=text(service.get("user")).partition(":")[0],
     )
-    yield from starts_in(name, joined(lines), around, variables(_environ(service, file)))
+    for start in starts_in(name, joined(lines), around, variables(_environ(service, file))):
+        yield replace(start, is_default=not DEVELOPMENT.fullmatch(name))
 
 
 def _words(node: Node | None, file: SourceFile) -> ShellLine | None:

@@ -28,6 +28,9 @@ CALLED = r"(?:.*\.)?(?:Dockerfile|Containerfile|dockerfile)(?:[.-].*)?"
 MOST_STAGES, MOST_COPIES = 50, 200
 """Stages, and files that are copied to one, which are looked at: the last ones."""
 
+MOST_CHARACTERS = 256
+"""Of a value with variables that is known."""
+
 _HEREDOC = re.compile(r"<<-?(['\"]?)(\w+)\1")
 
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"')
@@ -171,6 +174,7 @@ class _Stage:
         self, file: SourceFile, around: Surroundings
     ) -> Iterator[tuple[ShellLine, Surroundings]]:
         """Yield what the image starts; a command behind an ENTRYPOINT also alone."""
+        in_list = replace(around, in_list=True)
         in_shell = replace(around, in_shell=True)
         entry, command = self.entrypoint, self.command
         first, words = entry and exec_words(entry), command and exec_words(command)
@@ -178,12 +182,12 @@ class _Stage:
             yield entry.value, in_shell
             return
         if whole := [*(first or ()), *(words or ())]:
-            yield file.words(whole), around
-        behind = replace(around, is_first_process=None) if first else around
+            yield file.words(whole), in_list
         if words and first:
-            yield file.words(words), behind
+            yield file.words(words), replace(in_list, is_first_process=None)
         elif command and words is None:
-            yield command.value, replace(behind, in_shell=True)
+            is_first = None if first else True
+            yield command.value, replace(in_shell, is_first_process=is_first)
 
 
 def _stages(file: SourceFile) -> Iterator[_Stage]:
@@ -222,7 +226,8 @@ def _argument(text: str) -> Iterator[tuple[str, str]]:
 def _replaced(text: str, arguments: Mapping[str, str]) -> str:
     """Return a text with the defaults of arguments; one that is unknown stays."""
     pattern = r"\$\{?(\w+)(?::-([^}]*))?\}?"
-    return re.sub(pattern, lambda it: arguments.get(it[1], it[2] or it[0]), text)
+    whole = re.sub(pattern, lambda it: arguments.get(it[1], it[2] or it[0]), text)
+    return whole if len(whole) <= MOST_CHARACTERS else text
 
 
 def exec_words(instruction: Instruction) -> list[tuple[str, int, int]] | None:

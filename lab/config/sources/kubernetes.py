@@ -68,6 +68,7 @@ def _starts(
     around = Surroundings(
         container=True,
         in_shell=False,
+        in_list=True,
         is_first_process=is_first,
         shell=shell_of(image),
         supervisor="kubernetes",

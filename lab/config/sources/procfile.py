@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab.config.shell import start_of
+from lab.config.sources import with_own_names
 from lab.config.spot import Spot
 from lab.config.start import StartCommand, Surroundings
 
@@ -25,7 +26,7 @@ LINE = re.compile(r"([A-Za-z0-9_-]+):[ \t]*(\S.*?)[ \t\r]*$")
 
 def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
     """Return the processes that are a server."""
-    return tuple(_starts(path, text))
+    return with_own_names(_starts(path, text))
 
 
 def _starts(path: Path, text: str) -> Iterator[StartCommand]:

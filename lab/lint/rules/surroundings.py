@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lab.config.words import command_of
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, rule
 
 
@@ -21,6 +22,7 @@ from lab.lint.rules.rule import WHY, Case, Flaw, Severity, rule
 )
 def kept_by_shell(config: Case) -> Iterator[Flaw]:
     """Other shells, bash and that of Alpine, become their last command."""
-    around = config.known.surroundings
-    if around.in_shell and around.shell == "dash" and around.is_first_process:
-        yield config.flaw(config.top, f"no exec: {WHY}")
+    around, start = config.known.surroundings, config.start
+    if start and around.in_shell and around.shell == "dash" and around.is_first_process:
+        command = command_of(start.text, config.file, start.program)
+        yield config.flaw(command.program.spot if command else config.top, f"no exec: {WHY}")
