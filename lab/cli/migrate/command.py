@@ -100,9 +100,10 @@ def migrate_command(
     Translate CONFIG for another server, and list what changes.
 
     CONFIG is a uWSGI ini (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a command in quotes
-    ('granian --workers 4 shop.wsgi:application') or in a Procfile (Procfile:web). `lab` prints
-    the new configuration and four lists: options that are the same, that behave differently, that
-    have no equivalent, and differences that are not visible in the configuration.
+    ('granian --workers 4 shop.wsgi:application') or in a file that starts servers (Dockerfile,
+    compose.yaml:web). `lab` prints the new configuration and four lists: options that are the same,
+    that behave differently, that have no equivalent, and differences that are not visible in the
+    configuration.
 
     `lab` runs nothing of CONFIG, unless you give --measure: then it starts both servers with your
     application and compares them. The options below --quick-path are those of `lab run`.

@@ -29,8 +29,9 @@ def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
 
     A PROFILE is a name that `lab list` prints, or your own configuration: a uWSGI ini (uwsgi.ini,
     uwsgi.ini:section), a gunicorn.conf.py, or a command, in quotes ('granian --interface wsgi
-    shop.wsgi:application') or in a Procfile (Procfile:web). `lab` starts a private copy of yours,
-    without options that act outside of the trial; `lab show PROFILE` prints that copy.
+    shop.wsgi:application') or in a file that starts servers (Dockerfile, compose.yaml:web). `lab`
+    starts a private copy of yours, without options that act outside of the trial; `lab show
+    PROFILE` prints that copy.
     """
     check_names(names)
     from lab.cli.run.comparison import compare  # noqa: PLC0415 - see above
