@@ -295,12 +295,11 @@ def _starts(path: Path, known: Known) -> tuple[StartCommand, ...] | None:
     Raises:
         ProfileError: It cannot be read.
     """
-    kind = sources.of_file(path.name, lambda: known.read(path) or "")
-    if kind is None:
+    if sources.of_file(path.name, lambda: known.read(path) or "") is None:
         return None
     text = known.required(path)
     _check_text(path, text, None)
-    starts = sources.starts_of(kind, path, text)
+    starts = sources.starts_of(path, text)
     return None if len(starts) == 1 and _is_servers(path, known) else starts
 
 

@@ -182,11 +182,10 @@ def _in_its_file(config: Config, start: StartCommand, flaws: Sequence[Flaw]) -> 
     """Return what is wrong with a start command, at its places; the file has no fixes."""
     file = start.spot.file
     text = config.known.required(file)
-    kind = sources.of_file(file.name, lambda: text)
     texts = {**config.texts, file: text}
     del texts[config.file]
-    every = sources.starts_of(kind, file, text) if kind else ()
-    process = start.name if sum(one.is_default for one in every) > 1 else ""
+    several = sum(one.is_default for one in sources.starts_of(file, text)) > 1
+    process = start.name if several else ""
     unknown = unknown_options(start.text, start.program)
     placed = [
         replace(

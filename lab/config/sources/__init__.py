@@ -67,9 +67,15 @@ def of_file(name: str, read: Callable[[], str] = str) -> FileKind | None:
 
 
 @lru_cache(maxsize=4)  # each start command of a file is named, read and placed
-def starts_of(kind: FileKind, path: Path, text: str) -> tuple[StartCommand, ...]:
-    """Return the start commands of a file; see `FileKind.starts`."""
-    return kind.starts(path, text)
+def starts_of(path: Path, text: str) -> tuple[StartCommand, ...]:
+    """
+    Return the start commands of a file, in its order.
+
+    Raises:
+        ProfileError: The file is none of its kind.
+    """
+    kind = of_file(path.name, lambda: text)
+    return kind.starts(path, text) if kind else ()
 
 
 def with_own_names(starts: Iterable[StartCommand]) -> tuple[StartCommand, ...]:
