@@ -76,7 +76,9 @@ def test_the_command_of_a_dockerfile(lines, text, place):
 
 
 def test_an_escape_of_a_dockerfile_may_be_another():
-    """Its first line says so."""
+    """Its first line says so; a mark of UTF-8 and the ends of Windows' lines mean nothing."""
+    (start,) = starts_of("Dockerfile", "\ufeffFROM x\r\nCMD gunicorn \\\r\n  a:b\r\n")
+    assert (start.text, start.place(start.spot).line) == ("gunicorn a:b", 2)
     (start,) = starts_of("Dockerfile", "# escape=`\nFROM x\nCMD gunicorn `\n  a:b\n")
     assert (start.text, start.place(start.spot).line) == ("gunicorn a:b", 3)
 

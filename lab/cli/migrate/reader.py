@@ -58,7 +58,7 @@ def read(
             problem = "its line has more than one command: give the command of the server in quotes"
             raise ProfileError(name, problem)
     if is_command(name) or config.start is not None:
-        text = config.start.text if config.start else name
+        text = config.texts[config.file]
         if word := unknown_options(text, servers.of_config(config).program):
             raise ProfileError(name, f"holds {word}, which may stand for options: write them")
     servers.of_config(config).translator.check_certain(config)

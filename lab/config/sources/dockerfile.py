@@ -87,7 +87,7 @@ def instructions(file: SourceFile) -> Iterator[Instruction]:
             parts.append((" " * len(line) if is_comment else line) + " " * len(end[0]))
             at = end.end()
         value = "".join(parts).rstrip()
-        if match := re.match(r"\s*([A-Za-z]+)[ \t]+(?=\S)", value):
+        if match := re.match(r"[\ufeff\s]*([A-Za-z]+)[ \t]+(?=\S)", value):
             name, start = match[1].upper(), begins + match.end()
             line_of = file.part(start, begins + len(value), value[match.end() :])
             yield Instruction(name, line_of, start)
@@ -202,6 +202,7 @@ def _stages(file: SourceFile) -> Iterator[_Stage]:
             image = _replaced(words[0], arguments) if words else ""
             name = words[2] if len(words) > 2 and words[1].lower() == "as" else str(len(stages))
             base = stages.get(image.lower(), _Stage("", image))
+            stages.pop(name.lower(), None)  # the last of a name is the last stage
             stage = stages[name.lower()] = replace(
                 base,
                 name=name,
