@@ -42,17 +42,18 @@ CPUS = 4
 COMMAND = "command"
 """The kind of a text that is a command."""
 
-PROCFILE = "Procfile"
+PROCFILE, DOCKERFILE = "Procfile", "Dockerfile"
 
 KINDS = (
     *("uwsgi.ini", "uwsgi.yaml", "uwsgi.xml", "uwsgi.json"),
-    *("gunicorn.conf.py", PROCFILE, "start.sh", COMMAND),
+    *("gunicorn.conf.py", DOCKERFILE, PROCFILE, "start.sh", COMMAND),
 )
 """Names under which a text is read."""
 
 SEVERAL = "starts several servers: paste the command of one of them"
 
 BEGINNINGS = {
+    r"FROM\s": DOCKERFILE,
     r"\[\s*\"": COMMAND,
     r"\[": "uwsgi.ini",
     "<": "uwsgi.xml",
@@ -96,7 +97,7 @@ class Question(NamedTuple):
     @property
     def names(self) -> Sequence[str]:
         """The names of the configurations in the text: of a Procfile one for each server."""
-        starts = start_names(Path(self.name), self.known) if self.kind == PROCFILE else ()
+        starts = start_names(Path(self.name), self.known) if self.kind != COMMAND else ()
         return starts or (self.name,)
 
     def linted(self, **how: Any) -> list[LintResult]:

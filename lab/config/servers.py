@@ -131,7 +131,8 @@ def with_text(config: Config, text: str, file: Path | None = None) -> Config:
     """
     file = file or config.file
     overlay = {**config.known.overlay, file: text}
-    return of_config(config).read(file, replace(config.known, overlay=overlay))
+    read = of_config(config).read(file, replace(config.known, overlay=overlay))
+    return replace(read, start=config.start)
 
 
 def of_code(code: str) -> Server:

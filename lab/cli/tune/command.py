@@ -97,7 +97,7 @@ def tune_command(
     if dry_run:
         own |= {"without": without, "container": container, "trusted": trusted}
         own["script"] = "" if configuration == typed else typed
-        return _lacks(configuration, job, own, output, form)
+        return _lacks(typed, job, own, output, form)
     # The extra `run` has what measures.
     from lab.cli.tune import report, tuning  # noqa: PLC0415
 
