@@ -39,6 +39,7 @@ SPHINX = ROOT / ".site" / "bin" / "sphinx-build"
 ACCESSIBLE = {
     'class="caption" role="heading"': 'class="caption" role="heading" aria-level="2"',
     "<pre>": '<pre tabindex="0">',
+    '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
 }
 """What Sphinx writes -> what a screen reader and a keyboard need in its place."""
 
