@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
+from tests.deploy.conftest import last_stage
 from tests.kit.lab_process import ROOT
 
 
@@ -59,9 +60,20 @@ def test_it_is_looked_after(service):
     """A service starts again after it ended, says how it is, and has time to stop."""
     assert service["restart"] == "unless-stopped"
     assert "stop_grace_period" in service
-    built = service.get("build")
-    folder = ROOT / "Dockerfile" if built == "." else built and ROOT / built["dockerfile"]
-    assert "healthcheck" in service or "HEALTHCHECK" in folder.read_text()
+    assert "healthcheck" in service
+
+
+@pytest.mark.parametrize(
+    ("service", "dockerfile"),
+    [("app-a", "Dockerfile"), ("app-b", "Dockerfile"), ("nginx", "deploy/nginx.Dockerfile")],
+)
+def test_a_health_check_is_that_of_the_image(compose, service, dockerfile):
+    """compose.yaml repeats it, so that another image of that name is not taken for healthy."""
+    options, _, command = dict(last_stage(ROOT / dockerfile))["HEALTHCHECK"].partition("CMD ")
+    check = {"test": ["CMD", *json.loads(command)]}
+    for name, value in re.findall(r"--([a-z-]+)=(\S+)", options):
+        check[name.replace("-", "_")] = value
+    assert compose["services"][service]["healthcheck"] == check
 
 
 def test_its_images_are_built_or_pinned(service):
