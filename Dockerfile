@@ -85,7 +85,7 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
     CMD ["python", "deploy/healthy.py"]
 # Both profiles hook this signal: uWSGI then finishes the requests it has accepted and ends. Give it
-# as long as its slowest request: docker stop --time, terminationGracePeriodSeconds.
+# as long as its slowest request: docker stop -t, terminationGracePeriodSeconds.
 STOPSIGNAL SIGTERM
 # `fibonacci serve`, which becomes uWSGI.
 ENTRYPOINT ["python", "-m", "app.serve", "serve"]

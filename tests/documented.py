@@ -29,6 +29,26 @@ ELSEWHERE = {
             "--path /items/3 --fail-if 'cpu > 1.10'"
         ),
     ),
+    "tests/deploy/test_docker.py::test_an_image_is_built": (
+        "docker build -t fibonacci .",
+        "docker build -t fibonacci:0.2.0 .",
+        "docker build -t fibonacci-nginx:0.2.0 -f deploy/nginx.Dockerfile .",
+        "docker build -t fibonacci-locust:0.2.0 -f deploy/locust.Dockerfile .",
+        "docker build -t fibonacci-lab:0.2.0 -f deploy/lab.Dockerfile .",
+    ),
+    "tests/deploy/test_docker.py::test_the_image_serves_by_itself": (
+        "docker run --rm -p 127.0.0.1:8080:8080 --read-only --cap-drop ALL --tmpfs /tmp fibonacci",
+    ),
+    "tests/deploy/test_docker.py::test_compose_starts_the_stack": (
+        "docker compose up --build --detach --wait",
+    ),
+    "tests/deploy/test_docker.py::test_new_code_loses_no_get": (
+        "docker compose up --detach --no-deps --no-recreate --wait app-a app-b",
+        "docker compose build app-a app-b nginx",
+        "docker compose up --detach --no-deps --wait app-a",
+        "docker compose up --detach --no-deps --wait app-b",
+        "docker compose up --detach --no-deps --wait nginx",
+    ),
     "tests/deploy/test_installed.py::test_it_lints_by_either_name": (
         "pipx install git+https://github.com/YOU/uwsgi-fibonacci-lab",
         "uvx git+https://github.com/YOU/uwsgi-fibonacci-lab lint uwsgi.ini",
@@ -232,19 +252,6 @@ NOT_RUN = {
             "WSGI_APP=shop.wsgi:application WSGI_CHDIR=/path/to/shop .venv/bin/uwsgi "
             "profiles/threads-64.ini"
         ),
-    ),
-    "it needs a Docker daemon; `make image` builds the same files, and runs them, with podman": (
-        "docker compose up --build --detach --wait",
-        "docker compose build app-a app-b nginx",
-        "docker compose up --detach --no-deps --wait app-a",
-        "docker compose up --detach --no-deps --wait app-b",
-        "docker compose up --detach --no-deps --wait nginx",
-        "docker build -t fibonacci .",
-        "docker run --rm -p 127.0.0.1:8080:8080 --read-only --cap-drop ALL --tmpfs /tmp fibonacci",
-        "docker build -t fibonacci:0.2.0 .",
-        "docker build -t fibonacci-nginx:0.2.0 -f deploy/nginx.Dockerfile .",
-        "docker build -t fibonacci-locust:0.2.0 -f deploy/locust.Dockerfile .",
-        "docker build -t fibonacci-lab:0.2.0 -f deploy/lab.Dockerfile .",
     ),
     "it needs a cluster; `make image` runs the pods, tests/deploy/test_kubernetes.py reads them": (
         "kubectl apply -f deploy/kubernetes.yaml",

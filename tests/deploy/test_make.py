@@ -17,6 +17,7 @@ LAYERS = {
         "t F=tests/fib",
         "coverage",
         "test-slow",
+        "test-docker",
         "lint",
         "check",
         "endure",

@@ -57,11 +57,13 @@ class Clients:
         threads: How many.
         keepalive: Whether a thread keeps its connection. A kept one that the server closed between
             two requests counts as a failure here.
+        pause: Seconds between two requests of a thread.
     """
 
-    def __init__(self, address, path, body, *, threads=8, keepalive=False):
+    def __init__(self, address, path, body, *, threads=8, keepalive=False, pause=0.0):
         self._asked = address, path, body
         self._keepalive = keepalive
+        self._pause = pause
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._run) for _ in range(threads)]
         self.outcomes = []
@@ -95,7 +97,7 @@ class Clients:
     def _run(self):
         address, *asked = self._asked
         kept = http.client.HTTPConnection(*address, timeout=TIMEOUT) if self._keepalive else None
-        while not self._stop.is_set():
+        while not self._stop.wait(self._pause):
             outcome = ask(address, *asked, kept)
             self.outcomes.append(outcome)
             if outcome.failure and kept is not None:
