@@ -51,7 +51,8 @@ def test_the_text_has_seconds_and_an_end(held, tmp_path):
     done = run("lab", "watch", str(port), "--for", "1s", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"Port {port}: gunicorn, process {pid}." in done.stdout
-    second = rf"^\d\d:\d\d:\d\d +{HELD}\.0 +[45]\.0 of 8 +[01]\.0 "
+    # The fifth may move from the queue to a worker between two looks.
+    second = rf"^\d\d:\d\d:\d\d +{HELD}\.0 +[45]\.\d of 8 +[01]\.\d "
     assert re.search(second, done.stdout, re.MULTILINE)
     assert re.search(rf"^in flight +{HELD}\.0 +{HELD} +{HELD}$", done.stdout, re.MULTILINE)
     assert f"--busy {HELD}" in done.stdout
