@@ -207,6 +207,9 @@ ELSEWHERE = {
 """Test -> the commands whose work it does, with other numbers and addresses where those differ."""
 
 NOT_RUN = {
+    "it slows the machine down; make test-slowed runs its like": (
+        "sudo .venv/bin/lab run baseline processes-threads --server-share 25%",
+    ),
     "it needs root, Debian and a quarter of an hour": ("make free-threaded",),
     "it measures for minutes; tests/studies/judges records some blocks, counts and judges": (
         ".venv/bin/python -m studies.judges record --mood quiet --minutes 5",

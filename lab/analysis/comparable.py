@@ -135,7 +135,7 @@ def _asked(run: Run) -> dict[str, Any]:
     }
     cores = [t.readings["server.cores"] for t in run.trials if "server.cores" in t.readings]
     if cores:
-        asked["server"] = {"cores": statistics.median(cores)}
+        asked["server"] = {"cores": statistics.median(cores), "share": plan.share}
     asked["cores"] = {"shared": run.shares_cores}
     # By number: a pod has another name each time.
     hosts = sorted(run.hosts.values(), key=repr)

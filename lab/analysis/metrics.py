@@ -32,7 +32,8 @@ def derive(trial: Trial) -> dict[str, float]:
     What cannot be derived is absent: everything without a window, `p99` and `service_p99` below
     1,000 replies, `service_p99` in a closed loop, and whatever needs a reading that was not taken.
     `served` is what was answered, `capacity` what the server's cores have CPU for. A backend runs
-    on these, too: `system` is the CPU of both, and absent without one.
+    on these, too: `system` is the CPU of both, and absent without one. The percentiles of a server
+    that was slowed down are in its own time, which passes at `Trial.share` of the clock's speed.
     """
     windows, load = trial.windows, trial.slot.arm.load
     if not windows or any(window.wall <= 0 for window in windows):
@@ -44,7 +45,7 @@ def derive(trial: Trial) -> dict[str, float]:
         "errors": float(sum(sum(window.errors.values()) for window in windows)),
         "retried": float(trial.total("retried")),
     }
-    metrics |= _percentiles(windows)
+    metrics |= {name: seconds * trial.share for name, seconds in _percentiles(windows).items()}
     readings = trial.readings
     metrics |= {
         name: readings[metric.reading]
@@ -59,7 +60,7 @@ def derive(trial: Trial) -> dict[str, float]:
             if "backend.cpu" in readings:
                 metrics["system"] = whole / requests
             if whole and (cores := usable_cores(readings)) is not None:
-                metrics["capacity"] = cores * requests / whole
+                metrics["capacity"] = cores * trial.share * requests / whole
             if ratio := _cpu_vs_generator(trial, load, seconds):
                 metrics["cpu_vs_generator"] = ratio
         if "server.switches_voluntary" in readings:

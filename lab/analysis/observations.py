@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lab.analysis.gates import judge
+from lab.analysis.gates import judge, slowed
 from lab.analysis.gates.effect import Counts, swept
 from lab.analysis.metrics import derive
 from lab.model.finding import Finding, Whose
@@ -36,13 +36,18 @@ def observe(run: Run) -> tuple[Observation, ...]:
     its outcome.
     """
     counted = swept(run.whole) if run.whole is not None else {}
+    dearer = slowed.dearer(run)
     last = {(trial.slot.block, trial.slot.position): trial for trial in run.trials}
-    return tuple(observed(trial, counted) for _, trial in sorted(last.items()))
+    return tuple(observed(trial, counted, dearer) for _, trial in sorted(last.items()))
 
 
-def observed(trial: Trial, counted: Mapping[str, Counts] | None = None) -> Observation:
+def observed(
+    trial: Trial,
+    counted: Mapping[str, Counts] | None = None,
+    dearer: Mapping[tuple[str, str], float] | None = None,
+) -> Observation:
     """Return a trial with what is wrong with it, and with its metrics that count: see `judge`."""
-    findings = judge(trial, counted)
+    findings = judge(trial, counted, dearer)
     metrics = derive(trial)
     if any(finding.withholds is None for finding in findings):
         metrics = {}

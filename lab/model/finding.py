@@ -30,6 +30,10 @@ class Beside:
     """Profile -> value of the sweep -> number of workers or threads that were counted; see
     `lab.analysis.gates.effect`."""
 
+    dearer: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """Name and role of an arm -> CPU per request over that of the server before it was slowed down;
+    see `lab.analysis.gates.slowed`."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gate:

@@ -175,6 +175,11 @@ class Trial:
         pinned = "server.cores" in self.readings or "machine.cores" not in self.readings
         return not pinned or self.readings.get("cores.shared", 0.0) > 0
 
+    @property
+    def share(self) -> float:
+        """Share of the time in which the server had its cores; see `Plan.share`."""
+        return self.readings.get("server.share", 1.0)
+
     def measures(self, profile: str) -> bool:
         """Return whether it is a trial of *profile*: no A/A trial, and no counter-run."""
         return self.slot.arm.name == profile and self.slot.arm.role is Role.PROFILE

@@ -113,6 +113,9 @@ class Plan:
     deciding: str | None = None
     """The metric that ends a run of two versions without limits: "cpu". A limit of this metric is
     inconclusive until it is crossed or excluded. None for other runs."""
+    share: Positive = 1.0
+    """Share of the time in which the server has its cores; below 1 it is slowed down, and the load
+    has the rest: see `lab.bench.machine.slowdown`."""
     inert: Mapping[str, tuple[str, ...]] | None = None
     """Profile -> its options without effect, with reasons, which the linter found before the run;
     None: unknown."""

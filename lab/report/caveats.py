@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.sweep import SweepConclusion
+from lab.model.measurement import Run
 from lab.model.wording import counted
 from lab.report.headline import same_twice
 
@@ -19,10 +20,22 @@ SHARED = (
 
 def of_cores(conclusion: Conclusion) -> Iterator[str]:
     """Yield what the server's cores do to the reading of one load's comparisons."""
-    if conclusion.summary.run.shares_cores:
+    run = conclusion.summary.run
+    if run.plan.share < 1:
+        yield slow_machine(run)
+    elif run.shares_cores:
         yield SHARED
     elif conclusion.on_one_core:
         yield ONE_CORE
+
+
+def slow_machine(run: Run) -> str:
+    """Say to which machine the figures of a run with a slowed server belong."""
+    cores = max((trial.readings.get("server.cores", 0) for trial in run.trials), default=0)
+    return (
+        f"The figures are those of {counted(round(cores), 'CPU')} at {run.plan.share:.0%} of this "
+        "machine's speed, with the load elsewhere; percentiles are in the time of that machine."
+    )
 
 
 def caveats(conclusion: Conclusion) -> tuple[str, ...]:

@@ -20,6 +20,8 @@ def plan_line(conclusion: Conclusion) -> str:
     if plan.server_cores is not None:
         beside = "" if run.hosts else f", load on {plan.generator_cores}"
         cores = f"; server on {plan.server_cores}{beside}"
+    if plan.share < 1:
+        cores = f"; {slowed(plan)}"
     cores += ", shared cores" if run.shares_cores else ""
     how = f"{said}{each}{time} {order(plan)}; generator: {run.generator}{cores}"
     return f"{load_words(plan)}; {how}"
@@ -37,6 +39,11 @@ def load_words(plan: Plan) -> str:
     if load.requests is None:
         return f"{counted(load.connections, 'client')} at full load, {kept}"
     return f"{load.requests:,} requests, {load.connections:,} in flight, {kept}"
+
+
+def slowed(plan: Plan) -> str:
+    """Say which CPUs a server that was slowed down had, and when."""
+    return f"server on {plan.server_cores} for {plan.share:.0%} of the time, load in the rest"
 
 
 def order(plan: Plan) -> str:

@@ -594,9 +594,14 @@ def shown(gate):
     """Return the names of the gates that its bad example fires, and of those of its good one."""
     example = EXAMPLES[gate]
     return [
-        [finding.gate.name for finding in judge(trial, example.swept)]
-        for trial in (example.bad, example.good)
+        [finding.gate.name for finding in judge(trial, example.swept, {key(trial): dearer})]
+        for trial, dearer in zip((example.bad, example.good), example.dearer, strict=True)
     ]
+
+
+def key(trial):
+    """Return by what `Beside.dearer` knows the arm of a trial."""
+    return trial.slot.arm.name, trial.slot.arm.role
 
 
 @pytest.mark.parametrize("gate", GATES, ids=lambda gate: gate.name)

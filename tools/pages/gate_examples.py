@@ -7,7 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.gates import backing, effect, effort, hosts, machine, network, open_loop, replies
+from lab.analysis.gates import (
+    backing,
+    effect,
+    effort,
+    hosts,
+    machine,
+    network,
+    open_loop,
+    replies,
+    slowed,
+)
 from lab.model.finding import Gate
 from lab.model.measurement import Failure, Trial, Window
 from lab.model.plan import Arm, Load, Slot
@@ -36,6 +46,17 @@ IDLE: Mapping[str, float] = {
     "server.busiest": 0.2,
 }
 """Readings of a server that has little to do."""
+
+SLOWED: Mapping[str, float] = {
+    "server.cores": 2.0,
+    "server.share": 0.25,
+    "server.window": 0.008,
+    "cores.shared": 0.0,
+    "server.cpu_user": 0.85,
+    "server.cpu_system": 0.1,
+    "server.busiest": 0.95,
+}
+"""Readings of a server of two CPUs that was slowed down, in 2 s."""
 
 CLOSED = Load()
 OPEN = Load(rate=2000.0)
@@ -124,6 +145,9 @@ class Example:
     swept: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """See `lab.model.finding.Beside.swept`."""
 
+    dearer: tuple[float, float] = (1.0, 1.0)
+    """Of the arms of both: see `lab.model.finding.Beside.dearer`."""
+
 
 EXAMPLES: Mapping[Gate, Example] = {
     replies.NO_LOAD: Example(
@@ -157,6 +181,13 @@ EXAMPLES: Mapping[Gate, Example] = {
     ),
     effort.SHARED_CORES: Example(
         trial(readings={"cores.shared": 1.0}), trial(readings={"cores.shared": 0.0})
+    ),
+    slowed.SHORT_WINDOWS: Example(
+        trial(readings=SLOWED), trial(readings=SLOWED), dearer=(1.43, 1.21)
+    ),
+    slowed.NOT_BUSY: Example(
+        trial(readings={**SLOWED, "server.cpu_user": 0.4, "server.busiest": 0.6}),
+        trial(readings=SLOWED),
     ),
     backing.UPSTREAM: Example(
         trial(readings={"upstream.busiest": 0.7}), trial(readings={"upstream.busiest": 0.69})

@@ -23,6 +23,8 @@ def sayings() -> str:
 
 
 def _said(gate: Gate) -> str:
-    findings = judge(EXAMPLES[gate].bad, EXAMPLES[gate].swept)
+    example = EXAMPLES[gate]
+    dearer = {(example.bad.slot.arm.name, str(example.bad.slot.arm.role)): example.dearer[0]}
+    findings = judge(example.bad, example.swept, dearer)
     (finding,) = (finding for finding in findings if finding.gate is gate)
     return f"{finding.reason}. {finding.advice}"

@@ -133,8 +133,9 @@ def signs(trial: Trial, gates: Mapping[Gate, str]) -> Signs | None:
     load = trial.slot.arm.load
     readings = trial.readings
     seconds, elapsed = server_cpu(readings), readings.get("elapsed")
-    used = seconds / elapsed if seconds is not None and elapsed else None
-    backend = readings["backend.cpu"] / elapsed if elapsed and "backend.cpu" in readings else None
+    own_time = elapsed and elapsed * trial.share
+    used = seconds / own_time if seconds is not None and own_time else None
+    backend = readings["backend.cpu"] / own_time if own_time and "backend.cpu" in readings else None
     latency = merged_latency(windows)
     p50 = quantile(latency, 0.5)
     late = {us / 1e6: n for us, n in latency.items() if us >= LATE * 1e6}

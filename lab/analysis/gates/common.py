@@ -114,7 +114,7 @@ def server_used(trial: Trial, elapsed: float | None = None) -> float | None:
     elapsed = trial.readings.get("elapsed", elapsed)
     if seconds is None or not elapsed:
         return None
-    return (seconds + trial.readings.get("backend.cpu", 0.0)) / elapsed
+    return (seconds + trial.readings.get("backend.cpu", 0.0)) / (elapsed * trial.share)
 
 
 def fell_behind(trial: Trial) -> bool:

@@ -21,6 +21,9 @@ SPARED = 0.25
 SLACK = 0.10
 """Share of shared cores that stands idle where something else than CPU holds the server back."""
 
+WAITS = " Only CPU is slowed down, and no wait: compare servers that wait with --server-share 100%."
+"""What is said of a slowed server that was idle."""
+
 FEW_REPLIES = 3
 """Replies a connection below which their number may be that of the connections, not of the work."""
 
@@ -181,7 +184,7 @@ def idle_server(trial: Trial, beside: Beside) -> Finding | None:
     return Finding(
         IDLE_SERVER,
         f"{idle}; so its workers wait for another service, a lock, a disk or a timer",
-        "Try more workers or threads: their number may be the limit.",
+        "Try more workers or threads: their number may be the limit." + WAITS * (trial.share < 1),
         withholds=frozenset(),
     )
 

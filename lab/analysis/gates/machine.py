@@ -17,6 +17,10 @@ FOREIGN_CPU_SEVERE = 0.50
 STEAL = 0.02
 """Share of time that the hypervisor gave to others; the floor of every comparison is 2 %."""
 
+READ_WELL = 0.5
+"""Share of the time of a server below which the limits above do not shrink with it: 0.03 to 0.08
+cores were read for others in windows of 3 in 30 ms where nothing else ran, as ticks are counted."""
+
 CLOCK_STEP = 0.050
 """Seconds that the wall clock was set forwards or back: far more than reading two clocks can differ
 by, and far less than any timer of a server that goes by it."""
@@ -33,7 +37,8 @@ def machine(trial: Trial, _beside: Beside) -> Finding | None:
     """
     readings = trial.readings
     # Unpinned, the server may use every core. None read: the least that it can have.
-    cores = max(1.0, usable_cores(readings) or 1.0)
+    # What others use, they use in a slowed server's own time.
+    cores = max(1.0, usable_cores(readings) or 1.0) * max(READ_WELL, trial.share)
     crowded = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
     # What is printed is the limit that decided.
     parts = _disturbances(readings, (FOREIGN_CPU_SEVERE if crowded else FOREIGN_CPU) * cores)

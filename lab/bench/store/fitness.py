@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lab.analysis.gates.machine import FOREIGN_CPU, FOREIGN_CPU_SEVERE
+from lab.bench.machine import slowdown
 from lab.bench.machine.programs import output_of
 from lab.bench.probes.machine import read_meminfo
 from lab.bench.probes.pressure import PressureProbe
 from lab.bench.probes.tcp import TcpProbe
 from lab.bench.store.environment import read_environment
+from lab.errors import GeneratorError
 from lab.model.protocols import Probe, Subject
 
 Level = Literal["ok", "warn", "fail"]
@@ -53,6 +55,9 @@ TRACKED = 4_000_000
 it stays in the table."""
 
 TABLE = Path("/proc/sys/net/netfilter")
+
+SLOWED = 0.25
+"""Share of the time for which a program is to have the CPUs, where that is tried."""
 
 SAMPLE = 0.5
 """Seconds in which other load is looked at: 50 of the kernel's ticks."""
@@ -137,6 +142,14 @@ COSTS = {
         "A request that needs a swapped-out page is slow, and PSS does not count such pages",
         "Stop programs that use memory, then: `swapoff -a && swapon -a`",
     ),
+    "slowed badly": (
+        "A slowed server has less than its share of the CPUs, and other programs the rest",
+        "Stop other programs.",
+    ),
+    "slowed server": (
+        "The server gets half of the cores, and no run can say what a second core gains",
+        "Run as root or with CAP_SYS_NICE (docker run --cap-add sys_nice).",
+    ),
     "uwsgi": ("Only profiles of other servers can run", "`pip install uwsgi`"),
     "uwsgi routing": (
         "Profiles with route options, such as those that reply from the cache, do not start",
@@ -190,6 +203,9 @@ class Moment:
     """Whether uWSGI was built with internal routing; None without uWSGI."""
     tracked: tuple[int, int] | None = None
     """Connections that the firewall tracks now, and at most; None where it cannot."""
+    slowed: float | str | None = None
+    """Share of the CPUs that a program had where it should have had `SLOWED`; or why none can be
+    slowed down; None: not tried."""
 
 
 def check() -> list[Check]:
@@ -213,8 +229,18 @@ def read_moment(seconds: float = SAMPLE) -> Moment:
         memory=read_meminfo("MemAvailable"),
         swapped=None if total is None or free is None else total - free,
         routing=None if options is None else "--route " in options,
+        slowed=_read_slowed(),
         tracked=_read_tracked(),
     )
+
+
+def _read_slowed() -> float | str:
+    if (why := slowdown.obstacle()) is not None:
+        return why
+    try:
+        return slowdown.measured_share(SLOWED)
+    except GeneratorError as error:
+        return str(error)
 
 
 def _read_tracked() -> tuple[int, int] | None:
@@ -230,6 +256,7 @@ def assess(environment: Mapping[str, Any], moment: Moment) -> list[Check]:
     return [
         *_machine(environment),
         *_network(environment, moment),
+        *_slowed(moment),
         *_others(moment, len(environment.get("cpu", {}).get("affinity", ()))),
         *_programs(environment, moment),
     ]
@@ -257,6 +284,16 @@ def _machine(environment: Mapping[str, Any]) -> Iterator[Check]:
             fine=soft >= FILES,
             first="" if hard >= FILES else f"As root: `ulimit -Hn {FILES}`; ",
         )
+
+
+def _slowed(moment: Moment) -> Iterator[Check]:
+    """Judge whether a server can be slowed down here: see `lab.bench.machine.slowdown`."""
+    if isinstance(moment.slowed, str):
+        yield _judged("slowed server", f"not possible: {moment.slowed}", fine=False)
+    elif moment.slowed is not None:
+        had = f"had {moment.slowed:.0%} of the CPUs for {SLOWED:.0%}"
+        fine = abs(moment.slowed - SLOWED) < SLOWED / 4
+        yield _judged("slowed server", had, fine=fine, why="" if fine else "slowed badly")
 
 
 def _network(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]:

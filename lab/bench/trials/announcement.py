@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 
 from lab.bench.machine.cpus import cpu_list, deal
+from lab.bench.machine.slowdown import obstacle
 from lab.bench.trials.conduct import PreparedRun
 from lab.bench.trials.plan import estimate
 from lab.model.plan import Plan
@@ -33,6 +34,8 @@ def announcement(prepared: PreparedRun) -> Iterator[str]:
         f"seed {plan.seed}. {_duration(prepared)}"
     )
     yield f"CPUs: {_cpus(prepared)}"
+    if prepared.cores is not None and len(prepared.cores[0]) == 1 and (why := obstacle()):
+        yield f"the server has one core; --server-share would give it two, but {why}"
     for service in plan.backing:
         yield f"backing service: {service}"
 
@@ -72,5 +75,8 @@ def _cpus(prepared: PreparedRun) -> str:
     if prepared.cores is None:
         return f"server and {generators} on any CPU"
     server, generator = prepared.cores
+    if prepared.plan.share < 1:
+        share = f"{prepared.plan.share:.0%} of the time"
+        return f"server on {cpu_list(server)} for {share}, {generators} in the rest"
     shares = " and ".join(cpu_list(cpus) for cpus in deal(generator, count) if cpus is not None)
     return f"server on {cpu_list(server)}, {generators} on {shares}"

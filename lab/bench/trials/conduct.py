@@ -41,7 +41,7 @@ from lab.bench.store.folder import (
     run_of,
 )
 from lab.bench.trials.available import available, import_applications, warnings
-from lab.bench.trials.cores import assign_cores, count_generators
+from lab.bench.trials.cores import assign_cores, count_generators, every_core
 from lab.bench.trials.counter_runs import plan_counters
 from lab.bench.trials.minutes import Minutes, with_minutes
 from lab.bench.trials.plan import estimate, validate, with_inert
@@ -94,6 +94,8 @@ class Measurement:
     seed: int | None = None
     """Seed of the shuffled order; None: a random one, which is recorded."""
     results: Path = Path("results")
+    share: float = 1.0
+    """Share of the time in which the server has its cores; see `Plan.share`."""
     pin: bool = True
     """Whether server and load generator are pinned to CPUs."""
     cores: environment.Cores | None = None
@@ -150,7 +152,10 @@ def prepare(options: Measurement, workload: Workload) -> PreparedRun:
         UsageError: The plan cannot give a comparison, its generators lack cores or connections, or
             a backing service is not installed.
     """
-    cores = assign_cores(options.cores) if options.pin else None
+    if options.share < 1:
+        cores: environment.Cores | None = every_core()
+    else:
+        cores = assign_cores(options.cores) if options.pin else None
     installations, skipped, workload = available(options.profiles or profiles.usual(), workload)
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     if workload.requests:
@@ -175,6 +180,7 @@ def prepare(options: Measurement, workload: Workload) -> PreparedRun:
         server_cores=cpu_list(cores[0]) if cores else None,
         generator_cores=cpu_list(cores[1]) if cores else None,
         backing=needed(workload, chosen),
+        share=options.share,
         smallest=options.smallest,
         thresholds=options.thresholds,
     )

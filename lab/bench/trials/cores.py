@@ -27,6 +27,19 @@ def assign_cores(chosen: Cores | None = None) -> Cores | None:
     return cores
 
 
+def has_one_core() -> bool:
+    """Return whether half of the CPUs is one."""
+    cores = split_cores()
+    return cores is not None and len(cores[0]) == 1
+
+
+def every_core() -> Cores:
+    """Return all usable CPUs, for the server and for the load: they take turns."""
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    os.environ.setdefault("PROCESSES", str(max(2, len(cpus))))
+    return cpus, cpus
+
+
 def parse_cores(server: str | None, generator: str | None, *, pin: bool) -> Cores | None:
     """
     Parse the CPUs of --server-cores and --generator-cores.

@@ -16,13 +16,17 @@ import itertools
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Protocol
 
 from lab.analysis.gates import judge
+from lab.analysis.metrics import server_cpu
 from lab.bench.machine import temporary
+from lab.bench.machine.slowdown import WINDOW, slowed
+from lab.bench.probes.cpu import CpuProbe
 from lab.bench.servers.backing import RunningBacking
 from lab.bench.trials.hosts import clients_side
 from lab.bench.trials.schedule import Blocks, Schedule
@@ -37,7 +41,7 @@ from lab.model.comparison import Departure
 from lab.model.finding import Finding
 from lab.model.measurement import Failure, Trial
 from lab.model.plan import Arm, CounterRun, Plan, Slot
-from lab.model.protocols import Generator, Probe, Runner, Subject
+from lab.model.protocols import Generator, Probe, Runner, Session, Subject
 
 REPEATS = 2
 """A trial that was disturbed from outside is repeated this often at most. One whose outcome
@@ -51,6 +55,15 @@ START_FAILURES = 2
 
 GENERATOR_FAILURES = 3
 """The run ends after this many trials in a row for which the generator could make no load."""
+
+SAMPLE = 0.5
+"""Seconds of full load before and after a server is slowed down, for its CPU per request."""
+
+SETTLING = 0.25
+"""Seconds of load that are not recorded after that."""
+
+LONGEST, COUNTED_LOAD = 60.0, 900.0
+"""Seconds after which a server is slowed down no more: beyond the window, or of a counted load."""
 
 USUAL_WORKERS = 2
 """Worker processes of a profile that does not say how many it has."""
@@ -207,14 +220,16 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         subject = Subject(server.pid, port, own, backing)
         observer.stage(slot, attempt, "warm-up")
         session.warm_up(plan.warmup, _warmup_requests(arm, plan))
-        observer.stage(slot, attempt, "window")
-        stops = [probe.start(subject) for probe in parts.probes]
-        windows = tuple(session.measure(plan.window))
-        readings: dict[str, float] = {}
-        for stop in reversed(stops):
-            readings.update(stop())
+        with _slowed(plan, slot, session, subject, parts) as (subject, unslowed):
+            observer.stage(slot, attempt, "window")
+            stops = [probe.start(subject) for probe in parts.probes]
+            windows = tuple(session.measure(plan.window))
+            readings: dict[str, float] = {}
+            for stop in reversed(stops):
+                readings.update(stop())
+        readings = in_own_time(readings, plan.share) | unslowed
         readings |= clients_side(readings, windows)
-        readings |= _cores(parts, elsewhere=session.elsewhere)
+        readings |= _cores(parts, plan.share, elsewhere=session.elsewhere)
         seen = dict(parts.facts(subject))
         if arm.workload.app is not None or not arm.workload.wire.manner.http:
             seen.pop("fib", None)  # another application has no business with it
@@ -227,6 +242,57 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
             trial = replace(trial, failure=failure, failed=Failure.SERVER, log=log)
         observer.stage(slot, attempt, "stop")
     return trial
+
+
+@contextmanager
+def _slowed(
+    plan: Plan, slot: Slot, session: Session, subject: Subject, parts: Parts
+) -> Iterator[tuple[Subject, dict[str, float]]]:
+    """
+    Slow the server down, if that is planned.
+
+    Yield the subject, and what at the end has its CPU per request at its usual speed, as the mean
+    of before and after.
+    """
+    readings: dict[str, float] = {}
+    if plan.share == 1:
+        yield subject, readings
+        return
+    lasts = slot.arm.load.requests is None
+    seconds = plan.window + LONGEST if lasts else COUNTED_LOAD
+    cpus = {*(parts.server_cores or ()), *(parts.generator_cores or ())}
+    usual = [_cpu_per_request(session, subject)] if lasts else []
+    with slowed(plan.share, session.pids, sorted(cpus or os.sched_getaffinity(0)), seconds) as pids:
+        if lasts:
+            session.warm_up(SETTLING, 0)
+        yield replace(subject, generators=(*subject.generators, *pids)), readings
+    if lasts:
+        usual.append(_cpu_per_request(session, subject))
+    known = [seconds for seconds in usual if seconds is not None]
+    if known:
+        readings["server.cpu_unslowed"] = fmean(known)
+
+
+def _cpu_per_request(session: Session, subject: Subject) -> float | None:
+    """Return the seconds of CPU that a request costs the server, by a short sample."""
+    stop = CpuProbe().start(subject)
+    windows = session.measure(SAMPLE)
+    readings = stop()
+    seconds, rate = server_cpu(readings), sum(window.ok / window.wall for window in windows)
+    return seconds / (rate * readings["elapsed"]) if seconds and rate else None
+
+
+def in_own_time(readings: Mapping[str, float], share: float) -> dict[str, float]:
+    """
+    Return *readings* with shares of the time that are those of the server's own time.
+
+    Outside of its share it runs on no core, and none that it could use is idle.
+
+    >>> in_own_time({"server.busiest": 0.2, "elapsed": 3.0}, 0.25)
+    {'server.busiest': 0.8, 'elapsed': 3.0}
+    """
+    of_time = {"server.busiest", "server.idle", "server.router"}
+    return {name: value / share if name in of_time else value for name, value in readings.items()}
 
 
 class _Failures:
@@ -280,8 +346,16 @@ class _Failures:
         return trial
 
 
-def _cores(parts: Parts, *, elsewhere: bool) -> dict[str, float]:
+def _cores(parts: Parts, share: float, *, elsewhere: bool) -> dict[str, float]:
     """Return how many cores the server was given, and how many of them the load as well."""
+    if share < 1:
+        cores = len(parts.server_cores or os.sched_getaffinity(0))
+        return {
+            "server.cores": float(cores),
+            "server.share": share,
+            "server.window": WINDOW,
+            "cores.shared": 0.0,
+        }
     if parts.server_cores is None:
         # Without a load beside it, it has the machine to itself.
         return {"server.cores": float(len(os.sched_getaffinity(0)))} if elsewhere else {}

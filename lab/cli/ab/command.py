@@ -54,7 +54,7 @@ SHARED = (
     *("app", "chdir", "uwsgi", "env", "env_file", "keep", "drop"),
     *("path", "method", "data", "header", "cookie", "requests", "static", "writes", "host"),
     *("status", "check", "connections", "connection", "window", "warmup"),
-    *("quick", "seed", "pin", "server_cores", "generator_cores", "results", "json"),
+    *("quick", "seed", "pin", "server_cores", "generator_cores", "server_share", "results", "json"),
     *("blocks", "minutes"),
 )
 """Options that mean what they mean for `lab run`."""
@@ -132,7 +132,9 @@ SHARED = (
     metavar="FILE",
     help="Write the result as Markdown, for a comment on a pull request.",
 )
-@shared_options(*SHARED, path="/", blocks="as many as fit", minutes=f"{MINUTES:g}")
+@shared_options(
+    *SHARED, path="/", blocks="as many as fit", minutes=f"{MINUTES:g}", server_share="100%"
+)
 @FULL
 def ab_command(
     *,

@@ -29,7 +29,7 @@ MEASURED = (
     *("app", "chdir", "cwd", "python", "uwsgi", "env_file", "keep", "drop"),
     *("path", "method", "data", "header", "cookie", "requests", "static", "writes", "host"),
     *("status", "check", "connections", "connection", "blocks", "minutes", "window", "warmup"),
-    *("seed", "pin", "results"),
+    *("seed", "pin", "server_share", "results"),
 )
 """Options of `lab run` that a measurement takes, too."""
 
@@ -82,6 +82,7 @@ MEASURED = (
     minutes="",
     window=f"{QUICK.window:g}s",
     warmup=f"{QUICK.warmup:g}s",
+    server_share="100%",
 )
 def migrate_command(
     *,

@@ -10,9 +10,10 @@ from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.bench import workloads
 from lab.bench.load.ab import check_ab
 from lab.bench.load.wires import check_clients
+from lab.bench.machine import slowdown
 from lab.bench.trials.announcement import announcement
 from lab.bench.trials.conduct import Measurement, Outcome, PreparedRun, prepare
-from lab.bench.trials.cores import parse_cores
+from lab.bench.trials.cores import has_one_core, parse_cores
 from lab.bench.trials.hosts import own_address
 from lab.bench.trials.minutes import usual_minutes
 from lab.bench.trials.plan import check_lasts, validate_load, validate_sizes
@@ -41,9 +42,13 @@ class CheckedJob:
     """The same as they were written, as `--rate` or as a sweep; None without any."""
 
 
-def understand(job: Job) -> CheckedJob:
+def understand(job: Job, *, may_slow: bool = False) -> CheckedJob:
     """
     Return what *job* means.
+
+    Args:
+        job: What was asked for.
+        may_slow: Whether a server may be slowed down without being asked: see `AUTOMATIC`.
 
     Raises:
         UsageError: Two options contradict each other, or one of them cannot be meant so.
@@ -62,6 +67,7 @@ def understand(job: Job) -> CheckedJob:
     }
     texts = tuple(threshold.text for threshold in thresholds)
     options = replace(_options(job, usual), thresholds=texts, stay=stay, sweep=sweep)
+    options = replace(options, share=_server_share(job, options.load, may_slow=may_slow))
     validate_sizes(options.sizes.blocks, options.sizes.window, options.sizes.warmup)
     validate_load(options.load)
     return CheckedJob(options, thresholds, rates, job.rate)
@@ -202,6 +208,43 @@ def _options(job: Job, usual: FittingLoad) -> Measurement:
         # Beside every value of a sweep a counter-run would double its time.
         confirm=not (job.quick or job.sweep) if job.confirm is None else job.confirm,
     )
+
+
+AUTOMATIC = 0.25
+"""The share where the server would have one core otherwise, and nothing says how many it has."""
+
+
+def _server_share(job: Job, load: Load, *, may_slow: bool) -> float:
+    """
+    Return the share of the time in which the server has its cores: see `Plan.share`.
+
+    Raises:
+        UsageError: It is given, and cannot be had.
+    """
+    others = {
+        "--rate": job.rate is not None,
+        "--generator ab": job.generator == "ab",
+        "--bind": job.bind is not None,
+        "--no-pin": not job.pin,
+        "--server-cores": job.server_cores is not None,
+        "--generator-cores": job.generator_cores is not None,
+    }
+    unfit = [name for name, given in others.items() if given]
+    share = job.server_share
+    if share is None:
+        backed = job.workload is not None and workloads.read(job.workload).workload.backing
+        fits = may_slow and not unfit and not backed and load.requests is None
+        return AUTOMATIC if fits and has_one_core() and slowdown.obstacle() is None else 1.0
+    if share == 1:
+        return share
+    typed = f"--server-share {share:.0%}"
+    if share < slowdown.LEAST:
+        raise UsageError(f"{typed}: between {slowdown.LEAST:.0%} and 100%")
+    if unfit:
+        raise UsageError(f"{typed} {unfit[0]}: say one of them")
+    if (problem := slowdown.obstacle()) is not None:
+        raise UsageError(f"{typed}: {problem}")
+    return share
 
 
 def _minutes(job: Job, sizes: Sizes) -> float | None:

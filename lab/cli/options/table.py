@@ -279,6 +279,16 @@ class Job:
         metavar="CPUS",
         shown="the others",
     )
+    server_share: float | None = option(
+        "--server-share",
+        "Share of the time in which the server has all CPUs, as in 25%; the load has the rest. To "
+        "the server that is a slower machine whose clients are elsewhere. 100%: server and load at "
+        "the same time. Needs root or CAP_SYS_NICE.",
+        metavar="PERCENT",
+        parse=share,
+        shown="25% where the server would have one core; else 100%",
+        not_in_locust="its own processes make the load, and are not told apart from the rest",
+    )
     bind: str | None = option(
         "--bind",
         "Address of this machine that the servers listen on, for Locust workers on other hosts.",

@@ -19,7 +19,7 @@ from lab.report.files import files
 
 def compare(job: Job, *, full: bool) -> int:
     """Make a run, print its report, and return its exit status."""
-    outcome = made(job, understand(job))
+    outcome = made(job, understand(job, may_slow=True))
     show(outcome.conclusion, outcome.folder, full=full, as_json=job.json)
     say(f"Run folder: {outcome.folder}", err=job.json)
     return judged(outcome.conclusion, quiet=job.json)

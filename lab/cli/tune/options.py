@@ -17,7 +17,7 @@ MEASURED = (
     *("app", "chdir", "cwd", "python", "uwsgi", "env", "env_file", "keep", "drop"),
     *("path", "method", "data", "header", "cookie", "requests", "static", "writes", "host"),
     *("status", "check", "connections", "connection", "window", "warmup"),
-    *("seed", "pin", "server_cores", "generator_cores", "results"),
+    *("seed", "pin", "server_cores", "generator_cores", "server_share", "results"),
 )
 """Options of `lab run` that mean what they mean there."""
 
@@ -37,7 +37,8 @@ def groups(_context: click.Context, option: click.Parameter, value: str) -> froz
 
 def measuring(command: Command) -> Command:
     """Take the options of a tune that measures."""
-    command = shared_options(*MEASURED, path="/", window="2s", warmup="0.5s")(command)
+    shown = {"path": "/", "window": "2s", "warmup": "0.5s", "server_share": "100%"}
+    command = shared_options(*MEASURED, **shown)(command)
     for made in reversed(_OWN):
         command = made(command)
     return command

@@ -26,10 +26,14 @@ PARTS = {
     "generator": "load generator",
     "others": "other programs",
     "steal": "taken by the hypervisor",
+    "kept": "kept free for the load",
     "idle": "idle, interrupts",
 }
 """What a core can be busy with, in the order in which it is stacked."""
-HATCHES = {"others": "////", "steal": "xxxx"}
+ROLES = {"kept": "band"}
+"""Part -> role of its colour, where that has another name."""
+
+HATCHES = {"others": "////", "steal": "xxxx", "kept": "...."}
 
 ROW, LABELS, LETTER, RIGHT, BELOW = 0.27, 1.2, 0.083, 0.2, 0.5
 """Inches; of the names at the least, and about what a letter of them takes."""
@@ -118,7 +122,7 @@ def _entry(name: str) -> Patch:
 
 
 def _look(name: str) -> dict[str, Any]:
-    colours = {"facecolor": LIGHT[name], "edgecolor": LIGHT["paper"]}
+    colours = {"facecolor": LIGHT[ROLES.get(name, name)], "edgecolor": LIGHT["paper"]}
     return {**colours, "hatch": HATCHES.get(name), "linewidth": 0.5}
 
 
@@ -139,6 +143,8 @@ def _parts(trial: Trial, cores: float | None) -> dict[str, float]:
     idle = readings.get("machine.idle")
     if idle is None and cores is not None:
         idle = cores - sum(parts.values())
+    if trial.share < 1 and cores is not None:
+        parts["kept"] = max(0.0, cores * (1 - trial.share) - parts["generator"])
     if idle is not None:
         parts["idle"] = max(0.0, idle)
     return parts

@@ -1,0 +1,216 @@
+"""
+The article's ladder, as often as it takes to see what its figures are made of.
+
+    sudo .venv/bin/python -m studies.published_ladder [--rounds N]
+
+"Getting Every Microsecond Out of uWSGI" (2016) measures each configuration once with
+`ab -c 500 -n 5000` and reports 347, 1,069, 1,483, 1,607 and 1,745 requests/s. Here the same five
+configurations get the same load on two CPUs at a quarter of this machine's speed, at which a
+request costs about as long as it cost there, each trial in a network namespace of its own with
+`tcp_syn_linear_timeouts = 0` as on that kernel. Three conditions: the queue of 100 connections that
+they have; `listen = 1024`; and the queue of 100 with the server's output on a terminal that is read
+slowly. A round has each configuration once in each condition, in shuffled order. Writes
+studies/results/published_ladder.json after each trial and goes on where it stands; needs root, ab
+and two CPUs that do nothing else; two minutes a round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import tty
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from lab.bench.machine import slowdown
+from lab.bench.probes.tcp import read_counters
+from lab.bench.store.environment import read_environment
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULT = Path(__file__).parent / "results" / "published_ladder.json"
+UWSGI = Path(sys.executable).parent / "uwsgi"
+
+PUBLISHED = {
+    "baseline": 347,
+    "processes-threads": 1069,
+    "disable-logging": 1483,
+    "max-worker-lifetime": 1607,
+    "cython": 1745,
+}
+"""Profile -> requests/s that the article reports."""
+
+CONDITIONS = ("queue of 100", "listen = 1024", "slow terminal")
+SHARE = 0.25
+CLIENTS, REQUESTS, PATIENCE = 500, 5000, 90
+
+TERMINAL = 150_000
+"""Bytes a second that the slow terminal is read at: about 1,400 of the article's log lines."""
+
+COUNTERS = (
+    *("ListenOverflows", "ListenDrops", "TCPReqQFullDrop", "TCPSynRetrans", "RetransSegs"),
+    *("TCPTimeouts", "TCPSlowStartRetrans", "TCPAbortOnTimeout"),
+)
+"""What the kernel counts of timers and full queues."""
+
+PORT = 8080
+
+
+def trial(profile: str, condition: str) -> dict[str, Any]:
+    """Measure one configuration once, in the network namespace that this process has to itself."""
+    Path("/proc/sys/net/ipv4/tcp_syn_linear_timeouts").write_text("0\n", encoding="ascii")
+    subprocess.run(("ip", "link", "set", "lo", "up"), check=True)
+    words = [str(UWSGI), str(ROOT / "profiles" / f"{profile}.ini")]
+    if condition == "listen = 1024":
+        words += ["--listen", "1024"]
+    terminal, output = os.openpty() if condition == "slow terminal" else (-1, -1)
+    if terminal >= 0:
+        tty.setraw(output)
+    server = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=output if output >= 0 else subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PORT": str(PORT)},
+        start_new_session=True,
+    )
+    ended = threading.Event()
+    reader = threading.Thread(target=_read_slowly, args=(terminal, ended), daemon=True)
+    reader.start()
+    try:
+        _wait(server)
+        return _load(server) | {"condition": condition, "profile": profile}
+    finally:
+        ended.set()
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+        reader.join()
+
+
+def _read_slowly(terminal: int, ended: threading.Event) -> None:
+    """Read a terminal at `TERMINAL` bytes a second, if there is one."""
+    while terminal >= 0 and not ended.is_set():
+        if select.select([terminal], [], [], 0.01)[0]:
+            with suppress(OSError):
+                time.sleep(len(os.read(terminal, TERMINAL // 100)) / TERMINAL)
+
+
+def _wait(server: subprocess.Popen[bytes]) -> None:
+    """Wait until the server gives the first reply; end with what is wrong if it does not."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and server.poll() is None:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", PORT), 5) as client:
+            client.sendall(b"GET /9000 HTTP/1.0\r\n\r\n")
+            if client.recv(16).startswith((b"HTTP/1.0 200", b"HTTP/1.1 200")):
+                return
+        time.sleep(0.05)
+    sys.exit("the server gave no reply")
+
+
+def _load(server: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """Return what ab reports, and what the kernel counted, with the server slowed down."""
+    before, cpu = read_counters("self"), _cpu(server.pid)
+    command = ("ab", "-q", "-c", CLIENTS, "-n", REQUESTS, "-s", PATIENCE)
+    ab = subprocess.Popen(
+        (*map(str, command), f"http://127.0.0.1:{PORT}/9000"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    cpus = sorted(os.sched_getaffinity(0))
+    # The terminal's reader is a thread of this process, and as far from the server as its clients.
+    with slowdown.slowed(SHARE, (ab.pid, os.getpid()), cpus, 600):
+        text, _ = ab.communicate(timeout=600)
+    after = read_counters("self")
+    rate = re.search(r"Requests per second:\s+([\d.]+)", text)
+    if rate is None:
+        sys.exit(f"ab reports no requests/s: {text[-500:]}")
+    slowest = re.search(r"^\s*100%\s+(\d+)", text, re.MULTILINE)
+    median = re.search(r"^\s*50%\s+(\d+)", text, re.MULTILINE)
+    failed = re.search(r"Failed requests:\s+(\d+)", text)
+    return {
+        "rate": float(rate[1]),
+        "slowest": int(slowest[1]) / 1000 if slowest else None,
+        "median": int(median[1]) / 1000 if median else None,
+        "failed": int(failed[1]) if failed else None,
+        "cpu": (_cpu(server.pid) - cpu) / REQUESTS,
+        "counters": {
+            name: after[name] - before[name]
+            for name in COUNTERS
+            if name in before and name in after
+        },
+    }
+
+
+def _cpu(session: int) -> float:
+    """Return the seconds of CPU of all living processes of a session."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, IndexError):
+            fields = path.read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    """Measure what is missing of the rounds, and store each trial at once."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=40, help="how many there are to be")
+    parser.add_argument(
+        "--trial", nargs=2, metavar=("PROFILE", "CONDITION"), help=argparse.SUPPRESS
+    )
+    given = parser.parse_args()
+    if given.trial:
+        sys.stdout.write(json.dumps(trial(*given.trial)) + "\n")
+        return
+    if os.geteuid() or not shutil.which("ab") or (slowdown.obstacle() is not None):
+        sys.exit("published_ladder: needs root with the right to set a real-time policy, and ab")
+    stored: dict[str, Any] = json.loads(RESULT.read_text()) if RESULT.exists() else {"trials": []}
+    trials: list[dict[str, Any]] = stored["trials"]
+    known = {(each["profile"], each["condition"], each["round"]) for each in trials}
+    for number in range(given.rounds):
+        order = [(profile, condition) for profile in PUBLISHED for condition in CONDITIONS]
+        random.Random(number).shuffle(order)
+        for profile, condition in order:
+            if (profile, condition, number) in known:
+                continue
+            words = (sys.executable, "-m", "studies.published_ladder", "--trial")
+            done = subprocess.run(
+                ("unshare", "--net", *words, profile, condition),
+                stdout=subprocess.PIPE,
+                text=True,
+                check=False,
+                cwd=ROOT,
+            )
+            if done.returncode:
+                sys.exit(done.returncode)
+            trials.append({"round": number, **json.loads(done.stdout)})
+            _store(trials)
+            sys.stdout.write(
+                f"round {number + 1}: {condition}, {profile}: {trials[-1]['rate']:.0f}/s\n"
+            )
+            sys.stdout.flush()
+
+
+def _store(trials: list[dict[str, Any]]) -> None:
+    environment = read_environment()
+    kept = {name: environment[name] for name in ("cpu", "kernel", "uwsgi") if name in environment}
+    result = {"share": SHARE, "terminal": TERMINAL, "environment": kept, "trials": trials}
+    RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

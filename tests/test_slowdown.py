@@ -1,0 +1,148 @@
+"""Servers that are slowed down: what that needs, what it leaves behind, and what a run says."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import psutil
+import pytest
+
+from lab.bench.machine import slowdown
+from lab.bench.trials.runner import in_own_time
+from lab.errors import GeneratorError
+from tests.kit.lab_process import SMALL, compare, header, run, trials
+
+WHY_NOT = slowdown.obstacle()
+
+
+def slows(test):
+    """Mark a test that slows this machine down, where that is permitted."""
+    return pytest.mark.slowed(pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))(test))
+
+
+ROUGH = ("--server-share", "25%")
+
+HOLDER = """
+import subprocess, sys, time
+from lab.bench.machine.slowdown import slowed
+load = subprocess.Popen(("sleep", "60"))
+with slowed(0.25, (load.pid,), (0,), 60) as pids:
+    print(load.pid, *pids, flush=True)
+    time.sleep(60)
+"""
+
+
+def policy(pid):
+    """Return the scheduling policy of a process, without the flag that its children lose it."""
+    return os.sched_getscheduler(pid) & ~os.SCHED_RESET_ON_FORK
+
+
+@contextmanager
+def load():
+    """Have a process that does nothing, in the place of a load."""
+    process = subprocess.Popen(("sleep", "60"))
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def family(pid):
+    """Return a process and all below it."""
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--server-share", "5%"), "--server-share 5%: between 10% and 100%"),
+        ((*ROUGH, "--rate", "100"), "--server-share 25% --rate: say one of them"),
+        ((*ROUGH, "--no-pin"), "--server-share 25% --no-pin: say one of them"),
+        ((*ROUGH, "--server-cores", "0"), "--server-share 25% --server-cores: say one of them"),
+        (ROUGH, "--server-share 25%: a real-time policy is not permitted: run as root"),
+    ],
+)
+def test_what_cannot_be_slowed_is_refused_in_a_line(words, problem, tmp_path):
+    """The tests have no right to slow anything."""
+    done = run("lab", "run", "tuned", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_shares_of_the_time_become_those_of_the_servers_own_time():
+    """What it waits for passes at the clock's speed, and stays as it is."""
+    readings = {"server.busiest": 0.2, "server.idle": 0.1, "elapsed": 3.0}
+    own = in_own_time(readings, 0.25)
+    assert own == {"server.busiest": 0.8, "server.idle": 0.4, "elapsed": 3.0}
+
+
+@slows
+def test_a_busy_program_has_no_more_than_its_share():
+    """Of a quiet machine's CPUs it has just that."""
+    assert 0 < slowdown.measured_share(0.25) < 0.30
+
+
+@slows
+def test_the_load_has_its_usual_policy_afterwards():
+    """In between it is real-time, or idle."""
+    with load() as pid:
+        with slowdown.slowed(0.25, (pid,), (0,), 30):
+            assert policy(pid) in (os.SCHED_FIFO, os.SCHED_IDLE)
+        assert policy(pid) == os.SCHED_OTHER
+
+
+def slow_until_they_end(pid, seconds, *, kill=False):
+    """Slow everything down until the spinners have ended: by themselves, or as their parent did."""
+    with slowdown.slowed(0.25, (pid,), (0,), seconds) as (windows,):
+        spinners = family(windows)[1:]
+        if kill:
+            os.kill(windows, signal.SIGKILL)
+        _, left = psutil.wait_procs(spinners, timeout=30)
+        assert not left
+
+
+@slows
+@pytest.mark.parametrize(("seconds", "kill"), [(30, True), (0.5, False)])
+def test_windows_that_end_before_the_trial_end_it(seconds, kill):
+    """Killed, or after their time; the load has its usual policy."""
+    with load() as pid:
+        with pytest.raises(GeneratorError, match="slowed down no more"):
+            slow_until_they_end(pid, seconds, kill=kill)
+        assert policy(pid) == os.SCHED_OTHER
+
+
+@slows
+@pytest.mark.parametrize("moment", range(10))
+def test_no_death_of_the_lab_leaves_anything_behind(moment):
+    """Killed at ten moments of some periods."""
+    lab = subprocess.Popen((sys.executable, "-c", HOLDER), stdout=subprocess.PIPE, text=True)
+    assert lab.stdout is not None
+    with lab.stdout:
+        load_pid, windows = map(int, lab.stdout.readline().split())
+        below = family(windows)
+        time.sleep(0.0037 * moment)  # a moment, and no wait
+        lab.kill()
+        lab.wait()
+        _, left = psutil.wait_procs(below, timeout=30)
+        assert not left
+        assert policy(load_pid) == os.SCHED_OTHER
+        os.kill(load_pid, signal.SIGKILL)
+
+
+@slows
+def test_a_run_says_what_its_server_had(tmp_path):
+    """All CPUs, at a share of their speed: in the report, and in each trial."""
+    compare("lab", "run", "bare", *SMALL, *ROUGH, cwd=tmp_path)
+    assert header(tmp_path)["plan"]["share"] == 0.25
+    readings = [trial["readings"] for trial in trials(tmp_path)]
+    cores = float(len(os.sched_getaffinity(0)))
+    assert {(each["server.share"], each["server.cores"]) for each in readings} == {(0.25, cores)}
+    assert all(each["server.cpu_unslowed"] > 0 for each in readings)
+    done = run("lab", "report", *tmp_path.glob("results/*"), cwd=tmp_path)
+    assert "at 25% of this machine's speed" in " ".join(done.stdout.split())
