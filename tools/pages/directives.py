@@ -15,7 +15,16 @@ from pathlib import Path
 
 from lab.errors import FileError, UsageError
 from lab.report import markdown
-from studies.pages import claims, instructions, judges, public_lint, results, systems
+from studies.pages import (
+    claims,
+    instructions,
+    judges,
+    public_lint,
+    published_ladder,
+    results,
+    slowed,
+    systems,
+)
 from tools.pages import (
     addresses,
     figures,
@@ -61,6 +70,11 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "plan RUN": runs.plan,
     "printed RUN: TITLE": runs.printed,
     "ratio RUN: METRIC of CHANGED / REFERENCE": runs.ratio,
+    "published ladder by chance: CONDITION": published_ladder.by_chance,
+    "published ladder rising: CONDITION": published_ladder.rising,
+    "published ladder rounds": published_ladder.rounds,
+    "published ladder waits": published_ladder.waits,
+    "published ladder": published_ladder.spans,
     "public lint of SERVER in short: RULE": public_lint.share,
     "public lint of SERVER in short": public_lint.clean,
     "public lint of SERVER": public_lint.table,
@@ -76,6 +90,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "senses": vocabulary.options,
     "senses without counterpart": vocabulary.without_counterpart,
     "senses without option": vocabulary.behaviour,
+    "slowed": slowed.table,
     "statements SOURCE": claims.statements,
     "stress": proofs.stress,
     "systems": systems.table,

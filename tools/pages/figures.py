@@ -14,11 +14,11 @@ from lab.analysis.sweep import conclude_sweep
 from lab.errors import ResultsError
 from lab.report import markdown, svg
 from lab.report.figures import FIGURES, of_sweep, pictures
-from studies.pages import judges
+from studies.pages import judges, published_ladder
 from tools.pages import terminal
 from tools.pages.files import RUNS, document, summary, swept
 
-WITHOUT_RUN = frozenset({"judges", "lint"})
+WITHOUT_RUN = frozenset({"judges", "lint", "published-ladder"})
 """Figures of no run of the lab's, and so of no report that warns."""
 
 
@@ -53,6 +53,8 @@ def image(figure: str, suffix: str) -> bytes:
 def _picture(figure: str) -> svg.Picture:
     if figure == "judges":
         return judges.picture()
+    if figure == "published-ladder":
+        return published_ladder.picture()
     run, _, name = figure.partition(": ")
     if name == "sweep":
         drawn = of_sweep(conclude_sweep(swept(run)))

@@ -1,0 +1,184 @@
+"""What studies/results/published_ladder.json says: the article's ladder, many times."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+
+from lab.errors import UsageError
+from lab.model.document import Cell, Column, Table
+from lab.report import markdown
+from lab.report import svg as form
+from lab.report.palette import LIGHT
+from lab.report.plots.layout import WIDTH, decades, head, head_height, mark, panel, paper
+from lab.report.svg import Picture
+from studies.pages.results import RESULTS
+from studies.published_ladder import CONDITIONS, PUBLISHED
+
+TITLE = "The article's figures, and the same configurations measured again"
+
+ROW, BELOW, LABELS = 0.62, 0.55, 1.75
+"""Inches: a configuration, the axis, and the configurations' names."""
+
+LOOKS: Mapping[str, dict[str, Any]] = {
+    "queue of 100": {"marker": "o", "color": LIGHT["series3"]},
+    "slow terminal": {"marker": "^", "color": LIGHT["series5"]},
+    "listen = 1024": {"marker": "s", "color": LIGHT["series2"]},
+}
+ARTICLE: dict[str, Any] = {"marker": "D", "color": LIGHT["series1"]}
+
+DRAWS = 20_000
+"""Ladders that are drawn from the trials, one trial of each configuration."""
+
+Rates = Mapping[str, Mapping[str, Sequence[float]]]
+"""Condition -> profile -> requests/s of each trial."""
+
+
+@functools.cache
+def _stored() -> Any:
+    return json.loads((RESULTS / "published_ladder.json").read_text(encoding="utf-8"))
+
+
+def _trials(condition: str, profile: str) -> list[Any]:
+    return [
+        each
+        for each in _stored()["trials"]
+        if (each["condition"], each["profile"]) == (condition, profile)
+    ]
+
+
+def _rates(condition: str, profile: str) -> list[float]:
+    return [each["rate"] for each in _trials(condition, profile)]
+
+
+@functools.cache
+@mpl.rc_context(form.STYLE)
+def picture() -> Picture:
+    """Return the picture: a strip for each configuration, its trials, and the article's figure."""
+    entries: list[Artist] = [
+        mark("the article", linestyle="none", markersize=6, **ARTICLE),
+        *(mark(name, linestyle="none", markersize=4, **style) for name, style in LOOKS.items()),
+    ]
+    top, high = head_height(entries, columns=4), ROW * len(PUBLISHED)
+    canvas = paper(top + high + BELOW)
+    axes = panel(canvas, LABELS / WIDTH, BELOW, 1 - (LABELS + 0.15) / WIDTH, high)
+    for row, (profile, published) in enumerate(PUBLISHED.items()):
+        if row % 2:
+            axes.axhspan(row - 0.5, row + 0.5, color=LIGHT["panel"], linewidth=0, zorder=0)
+        for number, (condition, style) in enumerate(LOOKS.items()):
+            rates = _rates(condition, profile)
+            places = [row + 0.24 * (number - 1)] * len(rates)
+            axes.plot(rates, places, linestyle="none", markersize=3.5, alpha=0.6, **style)
+        axes.plot([published], [row], linestyle="none", markersize=7, zorder=5, **ARTICLE)
+    axes.set_xscale("log")
+    decades(axes)
+    axes.set_ylim(len(PUBLISHED) - 0.5, -0.5)
+    axes.set_yticks(range(len(PUBLISHED)), list(PUBLISHED))
+    axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
+    axes.spines.left.set_visible(False)
+    axes.set_xlabel("requests/s for 5,000 requests of 500 clients (logarithmic)")
+    head(canvas, TITLE, entries, columns=4)
+    return Picture(TITLE, _describe(), canvas)
+
+
+def _describe() -> str:
+    parts = []
+    for profile, published in PUBLISHED.items():
+        spans = (
+            f"{condition} {min(rates):.0f} to {max(rates):.0f}"
+            for condition in CONDITIONS
+            if (rates := _rates(condition, profile))
+        )
+        parts.append(f"{profile}: article {published}, {', '.join(spans)}")
+    return f"Requests/s of each trial, by configuration and condition. {'; '.join(parts)}."
+
+
+def spans() -> str:
+    """Return a table of the least, the median and the most of each configuration's trials."""
+    rows = [
+        (profile, f"{published:,}", *(_span(condition, profile) for condition in CONDITIONS))
+        for profile, published in PUBLISHED.items()
+    ]
+    return _table(("configuration", "article", *CONDITIONS), rows)
+
+
+def _span(condition: str, profile: str) -> str:
+    rates = _rates(condition, profile)
+    return f"{median(rates):,.0f} ({min(rates):,.0f} to {max(rates):,.0f})"
+
+
+def waits() -> str:
+    """Return a table of what the kernel counted in a trial, and of the slowest reply."""
+    counters = {
+        "ListenOverflows": "connections that the full queue dropped",
+        "TCPSynRetrans": "SYN sent again",
+        "TCPTimeouts": "retransmission timers that ran out",
+    }
+    rows = []
+    for condition in CONDITIONS:
+        trials = [each for profile in PUBLISHED for each in _trials(condition, profile)]
+        counts = (median(each["counters"].get(name, 0) for each in trials) for name in counters)
+        slowest = [each["slowest"] for each in trials]
+        rows.append(
+            (
+                condition,
+                f"{len(trials)}",
+                *(f"{count:,.0f}" for count in counts),
+                f"{median(slowest):.1f} s ({min(slowest):.1f} to {max(slowest):.1f})",
+            )
+        )
+    return _table(("condition", "trials", *counters.values(), "slowest reply"), rows)
+
+
+def by_chance(condition: str) -> str:
+    """
+    Return how often one trial of each configuration makes a ladder at least as long as published.
+
+    Raises:
+        UsageError: There is no such condition.
+    """
+    if condition not in CONDITIONS:
+        raise UsageError(f"{condition}: no condition; {', '.join(CONDITIONS)}")
+    wanted = PUBLISHED["cython"] / PUBLISHED["baseline"]
+    ladders = [_ladder(condition, draw) for draw in _draws()]
+    share = sum(ladder[-1] >= wanted * ladder[0] for ladder in ladders) / DRAWS
+    return f"{share:.1%}"
+
+
+def rising(condition: str) -> str:
+    """Return how often one trial of each configuration makes a ladder that rises at each step."""
+    ladders = [_ladder(condition, draw) for draw in _draws()]
+    share = sum(all(a < b for a, b in itertools.pairwise(ladder)) for ladder in ladders) / DRAWS
+    return f"{share:.1%}"
+
+
+def _draws() -> Iterable[random.Random]:
+    return (random.Random(number) for number in range(DRAWS))
+
+
+def _ladder(condition: str, draw: random.Random) -> list[float]:
+    return [draw.choice(_rates_of(condition)[profile]) for profile in PUBLISHED]
+
+
+@functools.cache
+def _rates_of(condition: str) -> Mapping[str, Sequence[float]]:
+    return {profile: _rates(condition, profile) for profile in PUBLISHED}
+
+
+def rounds() -> str:
+    """Return how often each configuration was measured in each condition."""
+    return f"{len(_rates(CONDITIONS[0], 'baseline'))}"
+
+
+def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    first, *others = titles
+    columns = (Column(first, number=False), *map(Column, others))
+    return markdown.render_table(Table("", columns, tuple(tuple(map(Cell, row)) for row in rows)))
