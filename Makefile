@@ -128,7 +128,7 @@ site: $(SETUP) ## build the site into build/site: the page, its engine, the docu
 	@tools/setup.sh site
 	@$(BIN)/python -m tools.site
 
-test-browser: $(TESTS) ## build the site and use it in Chromium (2 minutes)
+test-browser: $(TESTS) ## build the site and use it in Chromium and Firefox (3 minutes)
 	-@tools/setup.sh site
 	-@tools/setup.sh browser
 	@$(BIN)/python -m pytest -m browser tests/web $(ARGS)

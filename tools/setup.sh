@@ -6,7 +6,7 @@
 #   tools/setup.sh peers    on top of the first, the other servers of the articles (make peers)
 #   tools/setup.sh dist     an environment of its own that builds and checks a release (make dist)
 #   tools/setup.sh site     an environment that builds the documentation of the site (make site)
-#   tools/setup.sh browser  the browser that tests use (make test-browser)
+#   tools/setup.sh browser  the browsers that tests use (make test-browser)
 #   tools/setup.sh framework  an environment for the tests of Flask and Werkzeug (make test-framework)
 #
 # Each step is a line with its seconds. What apt-get and pip say is in build/setup.log. The last line of
@@ -137,6 +137,7 @@ system_for_browser() {
     missing=
     command -v chromium >/dev/null || missing="$missing chromium"
     command -v chromedriver >/dev/null || missing="$missing chromium-driver"
+    command -v firefox-esr >/dev/null || command -v firefox >/dev/null || missing="$missing firefox-esr"
     [ -z "$missing" ] || apt_install 'sudo -n' ||
         say "tests are skipped that need$missing$words: sudo apt-get install$missing"
 }
@@ -271,7 +272,7 @@ case $layer in
         what='an environment that builds the documentation, .site' ;;
     browser)
         system_for_browser
-        what='nothing; the browser is a package of the system' ;;
+        what='nothing; the browsers are packages of the system' ;;
     dist)
         what='an environment that builds and checks a release, .dist' ;;
 esac

@@ -1,4 +1,4 @@
-"""The built site, served on loopback, and a browser that shows it."""
+"""The built site, served on loopback, and the browsers that show it."""
 
 import contextlib
 import functools
@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tests.locust.browser import chromium
+from tests.web.firefox import firefox
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -64,7 +65,7 @@ def server(site):
 
 
 class Page:
-    """The page in Chromium, and how a user reads and uses it."""
+    """The page in a browser, and how a user reads and uses it."""
 
     def __init__(self, driver, address):
         self.driver, self.address = driver, address
@@ -90,7 +91,7 @@ class Page:
     def wait_for(self, selector, seconds=20):
         """Wait until an element is there."""
         begin = time.monotonic()
-        while not self.js("return document.querySelector(arguments[0])", selector):
+        while not self.js("return document.querySelector(arguments[0]) !== null", selector):
             assert time.monotonic() < begin + seconds, selector
             time.sleep(0.05)
 
@@ -131,11 +132,27 @@ class Page:
 
     def click(self, selector):
         """Click an element."""
+        self.driver.click(selector)
+
+    def press(self, *keys):
+        """Press keys, together."""
+        self.driver.press(*keys)
+
+    def width(self, pixels):
+        """Show it in a window of a width, as a phone's."""
+        self.driver.resize(pixels, 900)
+
+
+class ChromiumPage(Page):
+    """The page in Chromium, which Selenium drives."""
+
+    def click(self, selector):
+        """Click an element."""
         from selenium.webdriver.common.by import By
 
         self.driver.find_element(By.CSS_SELECTOR, selector).click()
 
-    def keys(self, *keys):
+    def press(self, *keys):
         """Press keys, together."""
         from selenium.webdriver.common.action_chains import ActionChains
 
@@ -147,20 +164,42 @@ class Page:
             chain = chain.key_up(key)
         chain.perform()
 
+    def cdp(self, command, **parameters):
+        """Return what the browser answers to a command of its developer tools."""
+        return self.driver.execute_cdp_cmd(command, parameters)
+
     def width(self, pixels):
         """Show it in a window of a width, as a phone's."""
-        metrics = {"width": pixels, "height": 900, "deviceScaleFactor": 1, "mobile": pixels < 800}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        size = {"width": pixels, "height": 900, "deviceScaleFactor": 1, "mobile": pixels < 800}
+        self.cdp("Emulation.setDeviceMetricsOverride", **size)
 
     def scheme(self, name):
         """Prefer light or dark."""
-        features = [{"name": "prefers-color-scheme", "value": name}]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        feature = {"name": "prefers-color-scheme", "value": name}
+        self.cdp("Emulation.setEmulatedMedia", features=[feature])
 
 
-@pytest.fixture(scope="module")
-def page(server, tmp_path_factory):
-    """Return the page in a Chromium of its own."""
-    with chromium(tmp_path_factory.mktemp("chromium")) as driver:
+@contextlib.contextmanager
+def chromium_page(address, folder):
+    """Yield the page of a server in a Chromium whose profile is in a folder."""
+    with chromium(folder) as driver:
         driver.set_script_timeout(300)
-        yield Page(driver, server.address)
+        yield ChromiumPage(driver, address)
+
+
+@contextlib.contextmanager
+def firefox_page(address, folder):
+    """Yield the page of a server in a Firefox whose profile is in a folder."""
+    with firefox(folder) as driver:
+        yield Page(driver, address)
+
+
+BROWSERS = {"Chromium": chromium_page, "Firefox": firefox_page}
+"""Name of a browser -> the page in it."""
+
+
+@pytest.fixture(scope="module", params=BROWSERS)
+def page(request, server, tmp_path_factory):
+    """Return the page in a browser that has not shown it yet."""
+    with BROWSERS[request.param](server.address, tmp_path_factory.mktemp("profile")) as page:
+        yield page

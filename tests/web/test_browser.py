@@ -1,4 +1,4 @@
-"""The page, used in Chromium."""
+"""The page, used in Chromium and in Firefox."""
 
 import gzip
 import json
@@ -10,12 +10,13 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.locust.browser import chromium
-from tests.web.conftest import Page, serving
+from tests.web.conftest import BROWSERS, serving
 from tests.web.test_answers import TEXTS
 from web import answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+in_chromium = pytest.mark.parametrize("page", ["Chromium"], indirect=True)
+"""What no other browser would answer differently, or only Chromium's developer tools show."""
 
 FAULT = "[uwsgi]\nhttp = :80\nmodule = a:b\nprocesess = 4\n"
 FIRST_VIEW = ("index.html", "page.css", "page.js", "examples.json")
@@ -27,6 +28,7 @@ REQUESTED = (
 
 def test_an_example_has_its_findings_before_the_linter_is_loaded(page, server):
     """By four requests, and nothing of the engine."""
+    server.requested.clear()
     page.open()
     assert page.js("return document.querySelectorAll('ol.cards > li').length") > 5
     assert page.status.startswith("Found ")
@@ -59,7 +61,7 @@ def test_a_typed_mistake_is_found_fixed_and_taken_back(page, server):
     page.wait("lab.settled === lab.version")
     assert "UW001" not in page.text_of("#findings")
     page.js("document.getElementById('text').focus()")
-    page.keys(Keys.CONTROL, "z")
+    page.press(Keys.CONTROL, "z")
     assert page.value == FAULT
     assert all(address.startswith(server.address) for address in page.js(REQUESTED))
 
@@ -72,20 +74,20 @@ def test_a_keyboard_alone_does_everything(page):
     page.js("document.body.focus()")
     reached = []
     for _ in range(14):
-        page.keys(Keys.TAB)
+        page.press(Keys.TAB)
         reached.append(page.js("return document.activeElement.id"))
     assert {"example", "kind", "container", "text", "share", "tab-findings", "findings"} <= {
         *reached
     }
     page.js("document.getElementById('tab-findings').focus()")
-    page.keys(Keys.ARROW_RIGHT)
+    page.press(Keys.ARROW_RIGHT)
     hidden = "return ['findings', 'missing'].map((id) => document.getElementById(id).hidden)"
     assert page.js(hidden) == [True, False]
     page.ready()
-    page.keys(Keys.F8)
+    page.press(Keys.F8)
     assert page.status.startswith("Finding 1 of ")
     assert page.selected == "[uwsgi]"
-    page.keys(Keys.SHIFT, Keys.F8)
+    page.press(Keys.SHIFT, Keys.F8)
     assert page.selected.startswith("static-map = ")
     assert page.js("return document.querySelector('li.now').dataset.line") == "14"
 
@@ -165,7 +167,8 @@ def test_a_hostile_text_is_answered(page):
 PASTE = """
 const clipboardData = new DataTransfer();
 clipboardData.setData("text/plain", "a = b\\n".repeat(900000));
-const event = new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true});
+const event = new ClipboardEvent("paste", {bubbles: true, cancelable: true});
+Object.defineProperty(event, "clipboardData", {value: clipboardData}); // Firefox fills none in
 document.getElementById("text").dispatchEvent(event);
 """
 
@@ -250,12 +253,23 @@ def serious(page):
     ]
 
 
+@in_chromium
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_and_is_accessible(page, width, scheme):
     """Nothing overflows, and axe finds nothing serious, in any tab."""
-    page.width(width)
     page.scheme(scheme)
+    check_the_tabs(page, width)
+
+
+def test_it_fits_a_phone(page):
+    """In the scheme that a browser has by itself."""
+    check_the_tabs(page, 400)
+
+
+def check_the_tabs(page, width):
+    """Assert that each tab fits a width, and is accessible."""
+    page.width(width)
     page.open()
     for tab in ("findings", "missing", "translate"):
         page.js(f"document.getElementById('tab-{tab}').click()")
@@ -264,6 +278,7 @@ def test_it_fits_and_is_accessible(page, width, scheme):
     page.width(1280)
 
 
+@in_chromium
 @pytest.mark.parametrize("path", ["docs/", "docs/how-to/lint/", "rules/UW306/", "options/workers/"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_documentation_is_of_one_host_and_accessible(page, server, path, scheme):
@@ -294,20 +309,20 @@ def test_every_link_of_the_site_leads_somewhere(site):
     assert broken == set()
 
 
-def test_it_works_without_a_network_after_a_visit(site, tmp_path):
+@pytest.mark.parametrize("browser", BROWSERS.values(), ids=BROWSERS)
+def test_it_works_without_a_network_after_a_visit(site, tmp_path, browser):
     """The page and the engine are kept."""
-    with serving(site.parent) as server, chromium(tmp_path) as driver:
-        page = Page(driver, server.address)
+    with serving(site.parent) as server, browser(server.address, tmp_path) as page:
         page.open()
         page.ready()
-        driver.execute_async_script(
+        page.driver.execute_async_script(
             "const done = arguments[0];"
             "const kept = async () => {"
             "  const keys = await (await caches.open('lab')).keys();"
             "  if (keys.length >= 12) done(); else setTimeout(kept, 50);"
             "}; kept()"
         )
-        driver.get("about:blank")
+        page.driver.get("about:blank")
         server.shutdown()
         server.server_close()
         page.open()
@@ -334,6 +349,7 @@ texts.forEach((text, id) => worker.postMessage({id, what: "answered", request: {
 """
 
 
+@in_chromium
 def test_the_engine_answers_as_python_does(page, tmp_path, monkeypatch):
     """For the example of each rule and the corpus, with the modules that were packed."""
     monkeypatch.chdir(tmp_path)
