@@ -199,8 +199,10 @@ function check() {
 
 // -- what is shown ---------------------------------------------------------------------------------
 
+// A screen reader speaks a sentence that is another than before; of the milliseconds it speaks nothing.
 function say(sentence, isBad = false) {
   if (status.textContent !== sentence) status.textContent = sentence;
+  $("took").textContent = "";
   status.classList.toggle("bad", isBad);
 }
 
@@ -210,19 +212,22 @@ function show(content) {
   at = -1;
   paint();
   kind.options[0].textContent = content.kind ? `guess: ${content.kind}` : "guess";
-  panels.forEach((panel) => panel.classList.remove("stale"));
+  const isWhole = Boolean(content.translations) || !content.kind;
+  panels.forEach((panel) => panel.classList.toggle("stale", !isWhole && panel.id !== "findings"));
   showFindings();
+  tally();
+  if (!isWhole) return; // until then the others show what they showed
   showMissing();
   showTranslations();
-  tally();
-  if (content.translations || !content.kind) lab.settled = version;
+  lab.settled = version;
 }
 
 function tally() {
   const { findings: part, ms } = answer;
   if (!part) return say("Paste a configuration, or choose an example.");
   if (part.error) return say(part.error, true);
-  say(`${part.tally}.${ms ? ` Checked in ${Math.max(1, Math.round(ms))} ms, in this tab.` : ""}`);
+  say(`${part.tally}.`);
+  if (ms) $("took").textContent = `Checked in ${Math.max(1, Math.round(ms))} ms, in this tab.`;
 }
 
 const page = (code) => make("a", { href: `rules/${code}/`, className: "code" }, code);
@@ -240,7 +245,7 @@ function showFindings() {
     safe ? make("p", { className: "actions" },
       make("button", { type: "button", onclick: () => fix() }, `Apply ${safe} safe fix${safe > 1 ? "es" : ""}`),
       note("A safe fix cannot change what is served, or how.")) : "",
-    make("ol", { className: "cards" }, ...sorted.slice(0, MOST_CARDS).map(card)),
+    make("ol", { className: "cards", role: "list" }, ...sorted.slice(0, MOST_CARDS).map(card)),
     list.length > MOST_CARDS ? note(`… and ${list.length - MOST_CARDS} more.`) : "");
 }
 
@@ -250,7 +255,7 @@ function card(finding) {
   const option = /^((?:no )?(?:--)?[\w-]+(?: = .*?)?): (.*)$/s.exec(problem);
   return make("li", { "data-s": severity, "data-line": line, "data-column": column },
     make("div", { className: "row" },
-      make("span", { className: "severity" }, `${MARKS[severity]} ${severity}`),
+      make("span", { className: "severity" }, make("span", { "aria-hidden": "true" }, `${MARKS[severity]} `), severity),
       make("button", { type: "button", className: "place", onclick: () => select(line, column), "aria-label": `Go to line ${line}, ${code}` }, `line ${line}`),
       page(code)),
     make("p", { className: "message" }, ...(option ? [make("code", {}, option[1]), `: ${option[2]}`] : [problem])),
@@ -286,11 +291,12 @@ function fix(finding = null) {
 
 function copyable(title, content) {
   const button = make("button", { type: "button", "aria-label": `Copy ${title}`, async onclick() {
-    await navigator.clipboard.writeText(content);
-    button.textContent = "Copied";
+    const copied = await navigator.clipboard.writeText(content).then(() => true, () => false);
+    say(copied ? `Copied: ${title}.` : "The browser does not let this page copy: select the text instead.", !copied);
+    button.textContent = copied ? "Copied" : "Not copied";
     setTimeout(() => (button.textContent = "Copy"), 1500);
   } }, "Copy");
-  return [make("div", { className: "title" }, make("h2", {}, title), button), make("pre", { className: "block", tabIndex: 0, role: "group", "aria-label": title }, content)];
+  return [make("div", { className: "title" }, make("h3", {}, title), button), make("pre", { className: "block", tabIndex: 0, role: "group", "aria-label": title }, content)];
 }
 
 function rows(heads, pairs) {
@@ -309,15 +315,15 @@ function showMissing() {
     if (isCommand) content.push(...copyable(part.place, part.text));
     else if (part.block) content.push(...copyable(part.place, part.block.trimEnd()));
     const changes = isCommand ? [] : list.filter((lack) => lack.removed.length);
-    if (changes.length) content.push(make("h2", {}, "Change"));
+    if (changes.length) content.push(make("h3", {}, "Change"));
     for (const { removed, added } of changes) {
       const line = (className, sign, line) => make("span", { className }, `${sign} ${line}\n`);
       content.push(make("pre", { className: "block", tabIndex: 0, role: "group", "aria-label": "Change" }, ...removed.map((one) => line("removed", "-", one)), ...added.map((one) => line("added", "+", one))));
     }
-    content.push(make("p", { className: "actions" }, make("button", { type: "button", onclick: () => write(part.text) }, "Apply all of it to the text")));
-    content.push(make("h2", {}, "Evidence"), rows(["Rule", "Reason and source"], list.map((lack) => [page(lack.code), `${lack.reason}. Source: ${lack.evidence}`])));
+    content.push(make("p", { className: "actions" }, make("button", { type: "button", onclick: () => panel.classList.contains("stale") || write(part.text) }, "Apply all of it to the text")));
+    content.push(make("h3", {}, "Evidence"), rows(["Rule", "Reason and source"], list.map((lack) => [page(lack.code), `${lack.reason}. Source: ${lack.evidence}`])));
   }
-  if (part.by_hand.length) content.push(make("h2", {}, "To edit by hand, in other files"), rows(["Rule", "What to do"], part.by_hand.map((one) => [page(one.code), `${one.reason}: ${one.why}`])));
+  if (part.by_hand.length) content.push(make("h3", {}, "To edit by hand, in other files"), rows(["Rule", "What to do"], part.by_hand.map((one) => [page(one.code), `${one.reason}: ${one.why}`])));
   if (part.left.length) content.push(note(`Also found: ${[...new Set(part.left.map((one) => one.code))].join(", ")}; see Findings.`));
   panel.replaceChildren(...content);
 }
@@ -327,7 +333,7 @@ function showTranslations() {
   const part = answer.translations, panel = $("translate");
   if (!part || part.error) return panel.replaceChildren(note(part?.error ?? "Nothing to translate yet."));
   const names = Object.keys(part);
-  if (!names.includes(target)) target = names[0];
+  if (!names.includes(target)) target = names.find((name) => !part[name].error) ?? names[0];
   const choose = (name) => () => { target = name; showTranslations(); panel.querySelector("[aria-pressed=true]").focus(); };
   const buttons = names.map((name) => make("button", { type: "button", "aria-pressed": `${name === target}`, onclick: choose(name) }, name));
   const content = [make("div", { className: "targets", role: "group", "aria-label": "Translate to" }, ...buttons)];
@@ -336,11 +342,11 @@ function showTranslations() {
   content.push(...copyable(made.file, made.configuration.trimEnd()));
   if (made.environment) content.push(...copyable(`${made.to}.env`, made.environment.trimEnd()));
   content.push(make("p", {}, "Start it: ", make("code", {}, made.start)));
-  if (made.open.length) content.push(note(`Conditions: ${made.open.join(", ")}`));
+  if (made.open.length) content.push(note(`Conditions, with options of \`lab migrate\`: ${made.open.join(", ")}`));
   // What nobody has to read stands last.
   for (const name of ["no_equivalent", "behaves_differently", "not_visible_in_the_configuration", "the_same"]) {
     if (!made[name].length) continue;
-    content.push(make("h2", {}, `${capital(name.replaceAll("_", " "))} (${made[name].length})`));
+    content.push(make("h3", {}, `${capital(name.replaceAll("_", " "))} (${made[name].length})`));
     content.push(rows([made.from, made.to], made[name].map((pair) => [make("code", {}, pair.was), pair.becomes])));
   }
   if (made.nginx.length) content.push(...copyable("In nginx, in the location of the application", made.nginx.join("\n")));
@@ -480,7 +486,7 @@ async function follow() {
     kind.value = "";
     container.checked = rules[code].tries[0] ?? false;
     put(rules[code].text);
-  } else {
+  } else if (!version || fragment.startsWith("example=")) { // the link to the results leaves the text as it is
     example(fragment.replace("example=", ""));
   }
 }

@@ -106,6 +106,16 @@ def test_a_link_brings_the_text_back(page):
     assert page.status.startswith("Found ")
 
 
+def test_the_skip_link_leaves_the_text(page):
+    """It moves the focus to the results, and nothing else."""
+    page.open()
+    page.js("document.getElementById('text').value = 'workers = 2'")
+    page.js("document.querySelector('.skip').click()")
+    page.wait("document.activeElement.id === 'results'")
+    page.js("window.dispatchEvent(new HashChangeEvent('hashchange'))")
+    assert page.value == "workers = 2"
+
+
 def test_a_broken_link_says_so(page):
     """And shows an example, as does a link that unpacks to what is too long."""
     page.open("#1/-/AAAA")
@@ -276,6 +286,101 @@ def check_the_tabs(page, width):
         assert page.js("return document.documentElement.scrollWidth - innerWidth") <= 0
         assert serious(page) == []
     page.width(1280)
+
+
+HEARD = """
+link: Skip to the results
+heading 1: lab lint
+navigation: Site
+link: Rules
+link: Documentation
+region: Your configuration
+heading 2: Your configuration
+combobox: Example
+combobox: Read as
+checkbox: in a container
+textbox: Configuration
+status: Found 1 (1 dangerous).
+button: Copy link
+region: Results
+heading 2: Results
+tablist: Results
+tab: Findings 1
+tab: Missing 1
+tab: Translate
+tabpanel: Findings 1
+list:
+button: Go to line 1, GU005
+link: GU005
+DisclosureTriangle: Why GU005 is reported
+""".strip().splitlines()
+"""What a screen reader announces of a page with one finding, in its order: roles and names."""
+
+SPOKEN = {re.match(r"\w+", line)[0] for line in HEARD}
+"""Roles in the accessibility tree."""
+
+
+def heard(page):
+    """Return the elements that a screen reader stops at or announces, in the page's order."""
+    nodes = {node["nodeId"]: node for node in page.cdp("Accessibility.getFullAXTree")["nodes"]}
+
+    def texts(node):
+        if node.get("role", {}).get("value") == "StaticText":
+            return node["name"]["value"]
+        return "".join(texts(nodes[child]) for child in node.get("childIds", ()))
+
+    def walk(node):
+        role = node.get("role", {}).get("value")
+        if not node["ignored"] and role in SPOKEN:
+            name = texts(node) if role == "status" else node["name"]["value"]
+            properties = {one["name"]: one["value"].get("value") for one in node["properties"]}
+            level = f" {properties['level']}" if role == "heading" else ""
+            yield f"{role}{level}: {name}".strip()
+        for child in node.get("childIds", ()):
+            yield from walk(nodes[child])
+
+    return [*walk(next(iter(nodes.values())))]
+
+
+@in_chromium
+def test_what_a_screen_reader_announces(page):
+    """A name for every control, a heading for each part, the findings as a list of their lines."""
+    page.open()
+    page.ready()
+    page.put("gunicorn a:b -b 127.0.0.1:8000 -w 4 --max-requests 100")
+    assert heard(page) == HEARD
+    for tab in ("missing", "translate"):
+        page.js(f"document.getElementById('tab-{tab}').click()")
+        lines = heard(page)
+        assert [line for line in lines if line.endswith(":") and line != "list:"] == []
+        levels = [int(line[8]) for line in lines if line.startswith("heading")]
+        assert levels[:3] == [1, 2, 2]
+        assert {*levels[3:]} == {3}
+
+
+ANNOUNCED = """
+const status = document.getElementById("status");
+window.announced = [];
+new MutationObserver(() => announced.push(status.textContent)).observe(
+  status, {childList: true, characterData: true, subtree: true});
+"""
+
+
+@in_chromium
+def test_an_answer_is_announced_once(page):
+    """And not at a key that changes no finding; every underlined line has its words in the list."""
+    page.open()
+    page.ready()
+    page.js(ANNOUNCED)
+    page.put(FAULT)
+    assert page.js("return announced") == [page.status]
+    page.put(FAULT + "\n# nothing\n")
+    assert len(page.js("return announced")) == 1
+    marked = "[...document.querySelectorAll('#gutter [data-s]')].map((one) => one.textContent)"
+    listed = r"[...document.querySelectorAll('.place')].map((one) => one.ariaLabel.match(/\d+/)[0])"
+    assert {*page.js(f"return {marked}")} == {*page.js(f"return {listed}")}
+    for attribute in ("#under", "#gutter"):
+        assert page.js(f"return document.querySelector('{attribute}').ariaHidden") == "true"
 
 
 @in_chromium
