@@ -32,6 +32,7 @@ from lab.lint.examples import whole
 from lab.lint.lint import LintResult, lint
 from lab.lint.page import examples, sentences
 from lab.lint.rules.rule import RULES
+from lab.model.wording import in_a_line
 
 MOST_CHARACTERS, MOST_LINES = 1 << 16, 2000
 """Size of the longest text that the page reads; the commands read longer ones."""
@@ -44,17 +45,31 @@ COMMAND = "command"
 
 PROCFILE, DOCKERFILE = "Procfile", "Dockerfile"
 
+MANIFESTS = {
+    "render.yaml": r"[ \t-]+(?:start|docker)Command[ \t]*:",
+    "kubernetes.yaml": r"apiVersion[ \t]*:",
+    "compose.yaml": r"services[ \t]*:",
+}
+"""Name of a file in YAML that starts servers -> pattern of the beginning of one of its lines."""
+
 KINDS = (
     *("uwsgi.ini", "uwsgi.yaml", "uwsgi.xml", "uwsgi.json"),
-    *("gunicorn.conf.py", DOCKERFILE, PROCFILE, "start.sh", COMMAND),
+    *("gunicorn.conf.py", DOCKERFILE, PROCFILE, "start.sh", *MANIFESTS, "app.service", COMMAND),
 )
 """Names under which a text is read."""
 
 SEVERAL = "starts several servers: paste the command of one of them"
 
+NOT_IN_THE_PAGE = frozenset({"UW020"})
+"""Codes of rules about other files than the text: the page has none, and cannot tell."""
+
+ADVICE = {"name the command in quotes": "paste the command that starts the server"}
+"""What a command advises -> what to do in the page."""
+
 BEGINNINGS = {
     r"FROM\s": DOCKERFILE,
     r"\[\s*\"": COMMAND,
+    r"\[(?:Unit|Service|Install)\]": "app.service",
     r"\[": "uwsgi.ini",
     "<": "uwsgi.xml",
     r"\{": "uwsgi.json",
@@ -130,6 +145,9 @@ def kind_of(text: str) -> str:
         return "start.sh"
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith(("#", ";"))), "")
+    for kind, pattern in MANIFESTS.items():
+        if re.search(f"^{pattern}", text, re.MULTILINE):
+            return kind
     for pattern, kind in BEGINNINGS.items():
         if re.match(pattern, first):
             return kind
@@ -170,7 +188,12 @@ def _part(of: Callable[[Question], Any], question: Question) -> Any:
     try:
         return of(question)
     except LabError as error:
-        return {"error": str(error), "line": getattr(error, "line", None) or 0}
+        problem = str(error)
+        if question.kind == COMMAND:  # which is the name of what the error is about
+            problem = problem.replace(in_a_line(question.name), "This command")
+        for command, page in ADVICE.items():
+            problem = problem.replace(command, page)
+        return {"error": problem, "line": getattr(error, "line", None) or 0}
 
 
 def _findings(question: Question) -> Mapping[str, Any]:
@@ -179,6 +202,7 @@ def _findings(question: Question) -> Mapping[str, Any]:
         LocatedFlaw(flaw, result.line(flaw))
         for result in question.linted()
         for flaw in result.flaws
+        if flaw.code not in NOT_IN_THE_PAGE
     )
     return {"list": json.loads(as_json(located)), "tally": tally(located)}
 
