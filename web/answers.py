@@ -2,7 +2,8 @@
 What the page asks of `lab`: a text in, JSON out. Nothing is started, read from the disk, or sent.
 
 The page runs this module in a Worker, by Pyodide; the tests run it in CPython. All that it says is
-what `lab lint`, `lab tune --dry-run` and `lab migrate` print with --format json.
+what `lab lint`, `lab tune --dry-run` and `lab migrate` print with --format json, without the
+findings of `NOT_IN_THE_PAGE`.
 """
 
 from __future__ import annotations

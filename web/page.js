@@ -11,6 +11,8 @@ function make(tag, properties = {}, ...inside) {
   element.append(...inside.filter((part) => part != null));
   return element;
 }
+// Returns the parts of a sentence; what stands in backticks is code.
+const prose = (sentence) => sentence.split("`").map((part, index) => (index % 2 ? make("code", {}, part) : part));
 const note = (...inside) => make("p", { className: "note" }, ...inside);
 // The name of a server stays as it is.
 const capital = (sentence) => (/^(uWSGI|gunicorn|granian|nginx)\b/.test(sentence) ? sentence : sentence.charAt(0).toUpperCase() + sentence.slice(1));
@@ -301,7 +303,7 @@ function copyable(title, content) {
 
 function rows(heads, pairs) {
   const head = make("thead", {}, make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, name))));
-  return make("table", {}, head, make("tbody", {}, ...pairs.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell))))));
+  return make("table", {}, head, make("tbody", {}, ...pairs.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, ...[cell].flat()))))));
 }
 
 function showMissing() {
@@ -321,7 +323,7 @@ function showMissing() {
       content.push(make("pre", { className: "block", tabIndex: 0, role: "group", "aria-label": "Change" }, ...removed.map((one) => line("removed", "-", one)), ...added.map((one) => line("added", "+", one))));
     }
     content.push(make("p", { className: "actions" }, make("button", { type: "button", onclick: () => panel.classList.contains("stale") || write(part.text) }, "Apply all of it to the text")));
-    content.push(make("h3", {}, "Evidence"), rows(["Rule", "Reason and source"], list.map((lack) => [page(lack.code), `${lack.reason}. Source: ${lack.evidence}`])));
+    content.push(make("h3", {}, "Evidence"), rows(["Rule", "Reason and source"], list.map((lack) => [page(lack.code), prose(`${lack.reason}. Source: ${lack.evidence}`)])));
   }
   if (part.by_hand.length) content.push(make("h3", {}, "To edit by hand, in other files"), rows(["Rule", "What to do"], part.by_hand.map((one) => [page(one.code), `${one.reason}: ${one.why}`])));
   if (part.left.length) content.push(note(`Also found: ${[...new Set(part.left.map((one) => one.code))].join(", ")}; see Findings.`));
@@ -342,12 +344,12 @@ function showTranslations() {
   content.push(...copyable(made.file, made.configuration.trimEnd()));
   if (made.environment) content.push(...copyable(`${made.to}.env`, made.environment.trimEnd()));
   content.push(make("p", {}, "Start it: ", make("code", {}, made.start)));
-  if (made.open.length) content.push(note(`Conditions, with options of \`lab migrate\`: ${made.open.join(", ")}`));
+  if (made.open.length) content.push(note(...prose(`Conditions, with options of \`lab migrate\`: ${made.open.join(", ")}`)));
   // What nobody has to read stands last.
   for (const name of ["no_equivalent", "behaves_differently", "not_visible_in_the_configuration", "the_same"]) {
     if (!made[name].length) continue;
     content.push(make("h3", {}, `${capital(name.replaceAll("_", " "))} (${made[name].length})`));
-    content.push(rows([made.from, made.to], made[name].map((pair) => [make("code", {}, pair.was), pair.becomes])));
+    content.push(rows([made.from, made.to], made[name].map((pair) => [make("code", {}, pair.was), prose(pair.becomes)])));
   }
   if (made.nginx.length) content.push(...copyable("In nginx, in the location of the application", made.nginx.join("\n")));
   panel.replaceChildren(...content);
