@@ -81,7 +81,7 @@ class Page:
         """Return what a script returns."""
         return self.driver.execute_script(script, *arguments)
 
-    def wait(self, condition, seconds=60):
+    def wait(self, condition, seconds=120):
         """Wait until an expression of the page is true."""
         begin = time.monotonic()
         while not self.js(f"return Boolean(window.lab) && Boolean({condition})"):
