@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import select
 import subprocess
@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lab.errors import LabError
 
@@ -43,7 +44,7 @@ def ended(
         assert guard.stdout is not None
         with guard.stdout:
             try:
-                guard.stdin.write(json.dumps(order).encode() + b"\n")
+                guard.stdin.write(encoded(order))
                 guard.stdin.flush()
                 status = _status(_events(guard.stdout.fileno(), seconds), words, seconds)
             finally:
@@ -52,6 +53,16 @@ def ended(
         output.seek(0)
         text = output.read().decode("utf-8", "replace")
     return subprocess.CompletedProcess([*words], status, text, "")
+
+
+def encoded(order: dict[str, Any]) -> bytes:
+    """Return an order as a guard reads it."""
+    return marshal.dumps(order).hex().encode() + b"\n"
+
+
+def decoded(line: bytes) -> dict[str, Any]:
+    """Return an event of a guard."""
+    return dict(marshal.loads(bytes.fromhex(line.decode())))  # noqa: S302 - of our own guard
 
 
 def _status(events: Iterator[Mapping[str, object]], words: Sequence[str], seconds: float) -> int:
@@ -72,4 +83,4 @@ def _events(source: int, seconds: float) -> Iterator[Mapping[str, object]]:
         if not read:
             raise LabError("the guard of a command was ended from outside")
         *lines, pending = (pending + read).split(b"\n")
-        yield from map(json.loads, lines)
+        yield from map(decoded, lines)

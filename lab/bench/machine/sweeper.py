@@ -5,14 +5,14 @@ Run as `python -I -S sweeper.py`. Each line of standard input is the path of a f
 to be made; only the lab holds the other end of that pipe, so its end of file means that the lab is
 gone, and SIGKILL is no exception. Whatever of the folders is there then is removed; what has gone
 in the usual way is not missed. A server may still write while its guard kills it, so a folder is
-removed until it is gone.
+removed until it is gone. Most often there is nothing to remove, so shutil, whose import takes
+longer than all the rest, is imported at the end.
 """
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found, unused-ignore]  # without enum
 import os
-import shutil
-import signal
 import sys
 import time
 
@@ -34,6 +34,8 @@ def main() -> None:
     while (left := [folder for folder in folders if os.path.lexists(folder)]) and (
         time.monotonic() < deadline
     ):
+        import shutil  # noqa: PLC0415 - as above
+
         for folder in left:
             shutil.rmtree(folder, ignore_errors=True)
         time.sleep(AGAIN)

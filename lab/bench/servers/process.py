@@ -8,7 +8,6 @@ also works where gevent has patched the standard library.
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -20,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.bench.machine.children import GUARD
+from lab.bench.machine.children import GUARD, decoded, encoded
 from lab.bench.servers.application import explained
 from lab.bench.servers.ports import free_endpoint, served
 from lab.bench.servers.readiness import wait_until_at_rest, wait_until_ready
@@ -153,7 +152,7 @@ class Process:
         assert self.wait(index, 0.0), "a command that runs was to be started again"
         del self._statuses[index]
         self._started = None
-        self._send(f"again {index}\n")
+        self._send(b"again %d\n" % index)
         self._await_start()
 
     def log(self, most: int = -1) -> str:
@@ -183,7 +182,7 @@ class Process:
         if self._input < 0:
             return self._statuses.get(0)
         try:
-            self._send(f"{int(self._order.stop_signal)}\n")
+            self._send(b"%d\n" % self._order.stop_signal)
             deadline = time.monotonic() + STOP_DEADLINE
             while len(self._statuses) < len(self._order.commands) and not self._closed:
                 remaining = deadline - time.monotonic()
@@ -241,7 +240,7 @@ class Process:
     def _begin(self) -> None:
         order = self._order
         self._send(
-            json.dumps(
+            encoded(
                 {
                     "commands": [list(command) for command in order.commands],
                     "environment": dict(order.environment),
@@ -249,7 +248,6 @@ class Process:
                     "cores": None if order.cores is None else list(order.cores),
                 }
             )
-            + "\n"
         )
         self._await_start()
 
@@ -260,8 +258,7 @@ class Process:
                 problem = f"cannot be started: {self._failed or 'its guard ended'}"
                 raise ServerStartError(self._order.profile, problem, self.log_tail())
 
-    def _send(self, line: str) -> None:
-        data = line.encode()
+    def _send(self, data: bytes) -> None:
         try:
             while data:
                 data = data[os.write(self._input, data) :]
@@ -283,7 +280,7 @@ class Process:
         self._closed = not read
         *lines, self._pending = (self._pending + read).split(b"\n")
         for line in lines:
-            event = json.loads(line)
+            event = decoded(line)
             if "ended" in event:
                 self._statuses[event["ended"]] = event["status"]
             self._started = event.get("started", self._started)
