@@ -110,6 +110,7 @@ def given(config: Config) -> list[Argument | Setting]:
     return list(arguments(command.behind, takes_no_value)) if command else []
 
 
+@cache
 def option_of(word: str) -> str:
     """
     Return the option that a word of its command stands for.
