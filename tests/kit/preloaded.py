@@ -28,6 +28,9 @@ from pathlib import Path
 from typing import Any
 
 PROGRAM = Path(sys.executable).with_name("lab")
+LATER = ("encodings.idna", "matplotlib.backends.backend_svg", "rich._emoji_codes")
+"""What a comparison or a report imports at its first request, figure or table."""
+
 HEAD = 4
 """Bytes of the size before a request."""
 
@@ -94,6 +97,8 @@ def serve(connection: socket.socket) -> None:
             continue
         with suppress(ImportError):  # a program that imports what lies beside it
             importlib.import_module(name.removesuffix(".__init__"))
+    for name in LATER:
+        importlib.import_module(name)
     gc.collect()
     gc.freeze()
     while True:
