@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import os
 import subprocess
@@ -25,6 +26,7 @@ import sys
 import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 ROOT = Path(__file__).parents[1]
@@ -52,6 +54,7 @@ SERVERS = {".ini": "uwsgi", ".py": "gunicorn", ".sh": "granian", "": "granian"}
 WRITE = f"""
 import runpy, sys
 from pathlib import Path
+from typing import Any
 tree, to, group, *folders = sys.argv[1:]
 runpy.run_path({__file__!r})["write"](Path(tree), Path(to), group, *map(Path, folders))
 """
@@ -155,11 +158,30 @@ def write(tree: Path, to: Path, group: str, *folders: Path) -> None:
             Empty for all.
         folders: As in `cases`.
     """
-    for name, where, words in cases(tree, list(folders), SCREENS if group else FORMS):
-        if name.startswith(group):
-            path = to / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(output(where, words), encoding="utf-8")
+    with _concluded_once() if group == "report" else contextlib.nullcontext():
+        for name, where, words in cases(tree, list(folders), SCREENS if group else FORMS):
+            if name.startswith(group):
+                path = to / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(output(where, words), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _concluded_once() -> Iterator[None]:
+    """Let the forms of a run, one after the other, share its summaries."""
+    from lab.analysis.points import summaries  # noqa: PLC0415 - as in `output`
+    from lab.bench.store.folder import read_run  # noqa: PLC0415
+
+    read = functools.lru_cache(maxsize=1)(read_run)
+    last: list[Any] = [None, ()]
+
+    def remembered(run: Any) -> Any:
+        if last[0] is not run:
+            last[:] = [run, summaries(run)]
+        return last[1]
+
+    with mock.patch.multiple("lab.cli.report", read_run=read, summaries=remembered):
+        yield
 
 
 def started(tree: Path, to: Path, group: str, *folders: Path) -> subprocess.Popen[bytes]:
