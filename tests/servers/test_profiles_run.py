@@ -55,8 +55,8 @@ def running(*command, cwd, **variables):
     finally:
         tree = [process, *descendants(process.pid)]
         process.terminate()
-        process.wait(5)
-        until(lambda: not alive(tree), "the end of all its processes", 5.0)
+        process.wait(60)
+        until(lambda: not alive(tree), "the end of all its processes")
 
 
 def test_from_another_folder(tmp_path):
