@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from lab.config import servers
 from lab.config.configuration import Config
 from lab.config.edits import Edit
+from lab.config.granian import command as granian
 from lab.config.spot import Setting, Spot
 from lab.config.steps import Drop, Put, Rename, Step
 from lab.config.templates import filled
@@ -57,12 +58,17 @@ class Case(Config):
 
     @property
     def unknown_numbers(self) -> list[Setting]:
-        """Settings of uWSGI whose number a variable or a template sets."""
+        """Settings of uWSGI and granian whose number a variable or a template sets."""
         return [
             setting
             for setting in self.settings
-            if self.table.is_number(setting.option) and self._is_unknown(setting)
+            if self._is_number(setting.option) and self._is_unknown(setting)
         ]
+
+    def _is_number(self, option: str) -> bool:
+        """Return whether its server takes a number there."""
+        of_granian = self.server == granian.PROGRAM and "least" in granian.options().get(option, {})
+        return of_granian or self.table.is_number(option)
 
     def _is_unknown(self, setting: Setting) -> bool:
         """Return whether a shell, uWSGI or a template replaces a part of a value."""

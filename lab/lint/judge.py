@@ -51,7 +51,11 @@ def judged(
     chosen, case = chosen or Chosen(), Case.of(config)
     wanted = (flaw for flaw in (flaws(case) if every is None else every) if flaw.code in chosen)
     # In an ini the name of the variable may be wrong; in a command a shell replaces it.
-    unknown = {setting.spot for setting in case.unknown_numbers if is_command(case, setting.spot)}
+    unknown = {
+        setting.spot
+        for setting in case.unknown_numbers
+        if case.server == "uWSGI" and is_command(case, setting.spot)
+    }
     found = [
         _mendable(flaw, case)
         for flaw in wanted

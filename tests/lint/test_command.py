@@ -685,6 +685,15 @@ def test_a_number_that_is_unknown_is_said_once_a_file(lint, name, text):
     assert lint(name, *options, "--all")[1].count("UW901") == 1
 
 
+def test_a_number_of_granian_that_is_unknown_is_named(lint):
+    """Of a shell's variable in either form; a text that is no number is none."""
+    options = "--workers $N --backlog ${B} --host $H --respawn-failed-workers"
+    assert lint(f"granian --interface wsgi {options} a:a")[1].startswith(
+        "No findings. Some settings could not be checked: lab does not know the value of "
+        "workers, backlog; their rules are silent.\n"
+    )
+
+
 def test_a_finding_in_the_file_of_a_command_has_the_syntax_of_the_file(lint):
     """Only the words of the command are options with dashes."""
     write("gunicorn.conf.py", "max_requests = 1000\n")

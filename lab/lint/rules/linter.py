@@ -11,6 +11,7 @@ from lab.config.templates import filled
 from lab.config.uwsgi.logic import UNTRUSTED
 from lab.lint.flaw import Fix
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
+from lab.lint.syntax import is_command
 
 
 @rule(
@@ -55,8 +56,11 @@ def guesses(config: Case) -> Iterator[Flaw]:
     """Something of it cannot be read as uWSGI would."""
     guesses = "" if config.circle else config.guesses
     # What a template fills in is a guess already.
-    numbers = (setting for setting in config.unknown_numbers if not filled(setting.value))
-    options = [*dict.fromkeys(setting.option for setting in numbers)]
+    options = dict.fromkeys(
+        setting.option
+        for setting in config.unknown_numbers
+        if is_command(config, setting.spot) or not filled(setting.value)
+    )
     if guesses and config.unread_includes:
         name = shorten(config.unread_includes[0], 90, placeholder=" ...")
         trusted = " without --trusted" * guesses.startswith("without --trusted")
