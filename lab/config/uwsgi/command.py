@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,16 @@ from lab.config.words import LITERAL, command_of, with_literals
 from lab.errors import ProfileError
 
 PROGRAM = "uwsgi"
+
+LETTERS = {
+    "a": "abstract-socket", "A": "sharedarea", "b": "buffer-size", "c": "cgi-mode",
+    "C": "chmod-socket", "d": "daemonize", "H": "home", "i": "single-interpreter", "l": "listen",
+    "L": "disable-logging", "m": "memory-report", "M": "master", "O": "optimize",
+    "p": "processes", "Q": "spooler", "r": "reaper", "R": "max-requests", "s": "socket",
+    "S": "set", "t": "harakiri", "T": "enable-threads", "v": "max-vars", "w": "module",
+    "x": "xml", "y": "yaml", "z": "socket-timeout",
+}  # fmt: skip
+"""Letter -> option, of the core and the Python plugin: core/uwsgi.c:40, python_plugin.c:88."""
 
 UNREPLACED = "lab does not read the default of a variable in a command of uWSGI: write the value"
 
@@ -77,6 +87,42 @@ def read_command(text: str, known: Known) -> Config:
         forms=frozenset(texts),
         refused=tuple((replace(word, option=word.raw), UNREPLACED) for word in variables),
     )
+
+
+def long_words(words: Sequence[str]) -> list[str]:
+    """
+    Return the words of a command after the program, with long names for options of one letter.
+
+    A word with a letter that is not known stays as it is.
+
+    >>> long_words(["-Mp4", "-w", "site:app", "-C666", "--http", ":80"])
+    ['--master', '--processes=4', '--module=site:app', '--chmod-socket=666', '--http', ':80']
+    """
+    long, rest = [], iter(words)
+    for word in rest:
+        names = [*_of_letters(word, rest)] if re.match(r"-[^-]", word) else [word]
+        long += names
+        name = word.removeprefix("--")
+        if name != word and takes_value(name):
+            long += [value for value in [next(rest, None)] if value is not None]
+    return long
+
+
+def _of_letters(word: str, rest: Iterator[str]) -> Iterator[str]:
+    """Yield the long options of a word of letters; the value of the last may be the next word."""
+    letters = word[1:]
+    for at, letter in enumerate(letters, start=1):
+        name, value = LETTERS.get(letter), letters[at:]
+        if name is None:
+            yield f"-{letters[at - 1 :]}"
+            return
+        argument = uwsgi_options().entries[name].argument
+        if argument == "no":
+            yield f"--{name}"
+            continue
+        value = value or (next(rest, "") if argument == "required" else "")
+        yield f"--{name}={value}" if value else f"--{name}"
+        return
 
 
 def _option_of(word: Setting) -> str:
