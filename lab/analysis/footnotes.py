@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from lab.analysis.summary import Summary
 from lab.model.measurement import Run
@@ -13,6 +14,9 @@ from lab.model.workload import Wire
 
 RETRIED = 0.01
 """Share of requests sent again from which it is worth a note: below, a recycled worker does it."""
+
+UNEVEN = 0.15
+"""By how much the busiest worker's share exceeds an even one, from which it is worth a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,24 @@ class SentAgain(Notice):
         return (
             "Requests sent again because the server closed a connection that the client kept: "
             f"{who}. Its clients pay for new connections."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BusiestWorker(Notice):
+    """A worker that received far more than an even share of the requests."""
+
+    shares: Mapping[str, tuple[float, int]]
+    """Profile -> share of the data received, and number of workers; of those worth a note."""
+
+    def sentence(self) -> str:
+        who = ", ".join(
+            f"{name} {share(part)} ({workers} workers)"
+            for name, (part, workers) in self.shares.items()
+        )
+        return (
+            "One worker received far more than its share of the requests, counted in segments "
+            f"with data: {who}. A connection stays with the worker that accepted it."
         )
 
 
@@ -171,6 +193,21 @@ def sent_again(summary: Summary) -> SentAgain | None:
         if row.retried_share is not None and row.retried_share >= RETRIED
     }
     return SentAgain(shares) if shares else None
+
+
+def busiest_worker(run: Run) -> BusiestWorker | None:
+    """Return the profiles of which one worker had far more to do than another; None of none."""
+    shares = {}
+    for profile in run.plan.profiles:
+        readings = [trial.readings for trial in run.trials if trial.slot.arm.name == profile.name]
+        known = [reading for reading in readings if "workers.most" in reading]
+        if not known:
+            continue
+        most = median(reading["workers.most"] for reading in known)
+        workers = round(median(reading["workers.number"] for reading in known))
+        if workers > 1 and most >= 1 / workers + UNEVEN:
+            shares[profile.name] = most, workers
+    return BusiestWorker(shares) if shares else None
 
 
 def several_settings(summary: Summary) -> Iterator[SeveralSettings]:

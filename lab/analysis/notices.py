@@ -35,6 +35,7 @@ def _every(summary: Summary, metric: str, metrics: Sequence[str]) -> Iterator[No
     yield load_at_limit(summary)
     yield bounded_ratios(summary, metrics)
     yield footnotes.sent_again(summary)
+    yield footnotes.busiest_worker(run)
     yield from footnotes.several_settings(summary)
     yield footnotes.sent_late(run)
     yield from footnotes.varying_replies(run)

@@ -97,6 +97,26 @@ def test_two_protocols_are_named():
     assert "one connection per request: baseline; HTTP: tuned" in note
 
 
+@pytest.mark.parametrize(
+    ("most", "workers", "noted"),
+    [(0.7, 2, True), (0.6, 2, False), (0.4, 4, True), (1.0, 1, False)],
+)
+def test_a_worker_with_far_more_than_its_share_is_noted(most, workers, noted):
+    """Of several workers, with its share; a trial without the reading does not count."""
+    run = make.ladder_run(LADDER)
+    spread = {"workers.most": most, "workers.number": workers}
+    trials = tuple(
+        replace(trial, readings=trial.readings | spread)
+        if trial.slot.arm.name == "tuned" and trial.slot.block
+        else trial
+        for trial in run.trials
+    )
+    found = [note for note in notes(conclude(summarise(replace(run, trials=trials))))
+             if note.startswith("One worker received")]  # fmt: skip
+    assert bool(found) is noted
+    assert all(f"tuned {most:.0%} ({workers} workers)" in note for note in found)
+
+
 def test_a_report_explains_the_terms_that_it_uses():
     """Percentiles mean something else where each request was due on the clock."""
     assert Term.SATURATED in terms(make.ladder_run(LADDER).plan)

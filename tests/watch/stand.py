@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.in_flight import Look
+from lab.bench.probes import watching
 from lab.bench.probes.sock_diag import SocketDiagnosis, SocketDiagnosisError
 from lab.bench.servers.ports import free_port
-from lab.cli.watch import watching
 from lab.cli.watch.target import find_target
 from tests.kit.lab_process import BIN, SITES, environment, until
 

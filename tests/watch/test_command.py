@@ -15,11 +15,12 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from lab.bench.probes import watching
 from lab.bench.probes.sock_diag import SocketDiagnosis
-from lab.cli.watch import busy, watching
+from lab.bench.probes.watching import ServerEndedError, Watching
+from lab.cli.watch import busy
 from lab.cli.watch import target as target_module
 from lab.cli.watch.target import find_target, unit_processes
-from lab.cli.watch.watching import ServerEndedError, Watching
 from lab.errors import UsageError
 from tests.kit.lab_process import BIN, environment, run, started, until
 from tests.kit.namespaces import made_host, why_none
@@ -196,11 +197,11 @@ def test_a_server_that_ends_is_told(tmp_path, monkeypatch):
 def test_the_cost_decides_how_often_it_looks(monkeypatch):
     """A look of 10 ms of CPU is followed by a second without one; a cheap one by the usual time."""
     times, slept = iter([0.0, 0.0, 0.01, 0.0101, 0.0101]), []
-    monkeypatch.setattr(watching.time, "process_time", lambda: next(times))
-    monkeypatch.setattr(watching.time, "sleep", slept.append)
+    monkeypatch.setattr(watching.time, "thread_time", lambda: next(times))
     monkeypatch.setattr(watching, "LEARNING", 0)
     with socket.create_server(("127.0.0.1", 0)) as server, SocketDiagnosis() as diagnosis:
-        looks = Watching(find_target(f":{server.getsockname()[1]}"), diagnosis).looks(None)
+        target = find_target(f":{server.getsockname()[1]}")
+        looks = Watching(target, diagnosis, slept.append).looks(None)
         for _ in range(4):
             next(looks)
     assert slept == pytest.approx([0.2, 1.0, 0.2])

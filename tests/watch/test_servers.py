@@ -21,10 +21,10 @@ CLIENTS = 10
 
 ADDRESS = "127.0.0.1:{port}"
 KEEP = ("--keep-alive", "60")
-UWSGI = ("uwsgi", "--module", "held", "--need-app", "--die-on-term", "--enable-threads")
+UWSGI = ("uwsgi", "-Tw", "held", "--need-app", "--die-on-term")
 
 SERVERS = {
-    "uwsgi-http-socket": ((*UWSGI, "--master", "--http-socket", ADDRESS, "--processes", "2"), 2),
+    "uwsgi-http-socket": ((*UWSGI, "--master", "--http-socket", ADDRESS, "-p", "2"), 2),
     "uwsgi-threads": ((*UWSGI, "--http-socket", ADDRESS, "--threads", "3"), 3),
     "gunicorn-sync": (("gunicorn", "-b", ADDRESS, "-w", "2", "held"), 2),
     "gunicorn-gthread": (("gunicorn", "-b", ADDRESS, "--threads", "3", *KEEP, "held"), 3),
@@ -65,6 +65,7 @@ def test_requests_in_flight_are_those_that_the_test_holds(server, tmp_path):
         closing(Watcher(f":{port}")) as watcher,
     ):
         threads = watcher.target.settings.threads
+        assert not watcher.target.settings.unknown
         clients.send("/held", CLIENTS)
         gate.wait_for(in_code)
         # A worker may have started after the watch.

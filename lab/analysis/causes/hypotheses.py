@@ -254,7 +254,7 @@ def workers_asleep(s: Signs) -> Evidence:
         f"{places} requests are served at a time, {s.rate:,.0f} a second: each occupies its "
         f"worker for {held * 1e3:.3g} ms and computes for {s.cpu * 1e3:.2g} ms of it"
     )
-    return seen, phrases.server(s), phrases.generator(s), phrases.drops(s)
+    return seen, phrases.waiting(s), phrases.server(s), phrases.generator(s), phrases.drops(s)
 
 
 @Hypothesis("respawning", move=moves.without_recycling)

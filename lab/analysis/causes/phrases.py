@@ -31,3 +31,17 @@ def drops(s: Signs) -> str:
 def switches(s: Signs) -> str:
     """Say how often the server's threads waited for something."""
     return "" if s.switches is None else f"{s.switches:.2g} voluntary switches per reply"
+
+
+def waiting(s: Signs) -> str:
+    """Say where the requests were, on average."""
+    places = ("in_flight", "read", "unread", "queued")
+    means = [s.get(f"requests.{place}") for place in places]
+    if None in means:
+        return ""
+    in_flight, *rest = means
+    read, unread, queued = (f"{mean:,.1f}" for mean in rest)
+    return (
+        f"of {in_flight:,.1f} requests in flight {read} were read by a worker, {unread} accepted "
+        f"and not read, {queued} in the accept queue"
+    )

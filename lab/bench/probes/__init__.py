@@ -15,6 +15,7 @@ from lab.bench.probes.facts import facts
 from lab.bench.probes.memory import MemoryProbe
 from lab.bench.probes.output import OutputProbe
 from lab.bench.probes.pressure import PressureProbe
+from lab.bench.probes.requests import RequestProbe
 from lab.bench.probes.sockets import SocketProbe
 from lab.bench.probes.tcp import TcpProbe
 from lab.model.protocols import Probe
@@ -26,6 +27,7 @@ def probes() -> tuple[Probe, ...]:
     """Return the probes in the order in which they are started; they end in reverse."""
     return (
         MemoryProbe(),
+        RequestProbe(),
         ClockProbe(),
         SocketProbe(),
         TcpProbe(),

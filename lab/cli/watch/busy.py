@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lab.bench.probes.sock_diag import SocketDiagnosis
+from lab.bench.probes.watching import Watching
 from lab.cli.watch.result import WatchResult, not_known, period_of
 from lab.cli.watch.target import find_target
-from lab.cli.watch.watching import Watching
 from lab.errors import UsageError
 from lab.model.wording import counted, in_a_line
 from lab.report.edge import say

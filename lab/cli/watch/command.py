@@ -10,11 +10,11 @@ import click
 
 from lab.analysis.in_flight import Look
 from lab.bench.probes.sock_diag import SocketDiagnosis
+from lab.bench.probes.watching import ServerEndedError, Watching
 from lab.cli.types import NAME, duration
 from lab.cli.watch import prometheus, record, text
 from lab.cli.watch.result import SECOND, Period, WatchResult, not_known, period_of, verdict_of
-from lab.cli.watch.target import ARGUMENT, find_target
-from lab.cli.watch.watching import ServerEndedError, Watching
+from lab.cli.watch.target import ARGUMENT, WatchTarget, find_target
 from lab.errors import Interrupted
 from lab.report.edge import say_form
 
@@ -59,7 +59,9 @@ def watch_command(*, server: str | None, seconds: float | None, form: str) -> in
         return _watch(watching, seconds, FORMS[form], form)
 
 
-def _watch(watching: Watching, seconds: float | None, writer: ModuleType, form: str) -> int:
+def _watch(
+    watching: Watching[WatchTarget], seconds: float | None, writer: ModuleType, form: str
+) -> int:
     """Print each second and the end; return the exit status."""
     looks: list[Look] = []
     began = time.monotonic()

@@ -8,15 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.in_flight import InFlight, Look, in_flight_of
-from lab.analysis.watch_verdict import WatchNotice, verdict
+from lab.analysis.watch_verdict import MOST_GUESSED, WatchNotice, verdict
+from lab.bench.probes.watching import BUDGET, PERIOD, Watching
 from lab.cli.watch.target import WatchTarget
-from lab.cli.watch.watching import BUDGET, PERIOD, Watching
 
 SECOND = 1.0
 """Seconds of looks in a line."""
-
-MOST_GUESSED = 0.05
-"""Share of guesses from which they are told."""
 
 SPARSE = 0.5
 """Share of the looks that could have been made, below which that is told."""
@@ -79,7 +76,7 @@ class WatchResult:
         return max(1, self.whole.figures.in_flight.p95)
 
 
-def period_of(watching: Watching, looks: Sequence[Look], elapsed: float) -> Period:
+def period_of(watching: Watching[WatchTarget], looks: Sequence[Look], elapsed: float) -> Period:
     """
     Return a period.
 
@@ -116,7 +113,9 @@ def period_of(watching: Watching, looks: Sequence[Look], elapsed: float) -> Peri
     )
 
 
-def verdict_of(watching: Watching, looks: Sequence[Look], whole: Period) -> list[WatchNotice]:
+def verdict_of(
+    watching: Watching[WatchTarget], looks: Sequence[Look], whole: Period
+) -> list[WatchNotice]:
     """Return what a watch comes to."""
     settings = watching.target.settings
     return verdict(
@@ -130,7 +129,7 @@ def verdict_of(watching: Watching, looks: Sequence[Look], whole: Period) -> list
     )
 
 
-def not_known(watching: Watching, figures: InFlight) -> Iterator[str]:
+def not_known(watching: Watching[WatchTarget], figures: InFlight) -> Iterator[str]:
     """Yield what a watch cannot tell, each with how to have it."""
     target = watching.target
     if watching.workers.refused:

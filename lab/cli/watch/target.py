@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import socket
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,11 +14,14 @@ from lab.bench.machine import project
 from lab.bench.probes.holders import Holding, holders, read_sockets
 from lab.bench.probes.processes import PROC, Snapshot, read_snapshot
 from lab.bench.probes.sock_diag import ListeningSocket, SocketDiagnosis
+from lab.bench.probes.watching import ListeningServer
 from lab.cli.tune.moves import ground_of
 from lab.config import servers
 from lab.config.configuration import Known
 from lab.config.interface import WSGI
 from lab.config.reading import read
+from lab.config.uwsgi.command import PROGRAM as UWSGI
+from lab.config.uwsgi.command import long_words
 from lab.config.vocabulary.behaviour import facts, of_service
 from lab.config.vocabulary.senses import hidden
 from lab.config.vocabulary.service import Service
@@ -59,35 +61,10 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class WatchTarget:
-    """A running server."""
+class WatchTarget(ListeningServer):
+    """A running server that is to be watched."""
 
-    listeners: Sequence[ListeningSocket]
-    """One at least: of one port, or of one path."""
-    root: int | None
-    """Its first process; None: this user may not see who listens."""
-
-    holders: frozenset[int]
-    """Its processes that hold the listening socket."""
-
-    settings: ServerSettings
-    space: int | None = None
-    """A process of its network namespace, where that is another one."""
-
-    @property
-    def is_unix(self) -> bool:
-        """Whether it listens on a UNIX socket."""
-        return self.listeners[0].family == socket.AF_UNIX
-
-    @property
-    def name(self) -> str:
-        """Where it listens, as people write it."""
-        return self.listeners[0].name
-
-    @property
-    def inodes(self) -> frozenset[int]:
-        """Inodes of its listening sockets."""
-        return frozenset(listener.inode for listener in self.listeners)
+    settings: ServerSettings = ServerSettings()
 
 
 def find_target(text: str | None) -> WatchTarget:
@@ -232,7 +209,6 @@ def _target(
     return WatchTarget(
         listeners=tuple(listeners),
         root=root,
-        holders=frozenset(held),
         settings=ServerSettings() if root is None else settings_of(root),
         space=space,
     )
@@ -311,7 +287,9 @@ def settings_of(root: int) -> ServerSettings:
         return ServerSettings(server.name, unknown="its files are in a container")
     known = Known(cwd=_folder(root), environ=_environment(root))
     try:
-        config = read(shlex.join((server.program, *words[begin + 1 :])), known, strict=False)
+        rest = words[begin + 1 :]
+        rest = long_words(rest) if server.program == UWSGI else rest
+        config = read(shlex.join((server.program, *rest)), known, strict=False)
         ground = ground_of(server.program, config, os.cpu_count() or 1)
     except LabError as error:
         return ServerSettings(server.name, unknown=in_a_line(str(error)))

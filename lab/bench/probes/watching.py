@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from lab.analysis.in_flight import Look, look_at, look_at_unix
 from lab.analysis.ladder import Ladder
 from lab.bench.probes.sock_diag import ListeningSocket, SocketDiagnosis
 from lab.bench.probes.sockets import Growth, drops
 from lab.bench.probes.tcp import read_counters
-from lab.cli.watch.target import WatchTarget
-from lab.cli.watch.workers import Workers
+from lab.bench.probes.workers import Workers
 from lab.errors import LabError
 from lab.model.wording import in_a_line
 
@@ -30,12 +31,45 @@ class ServerEndedError(LabError):
     """The server that was watched listens no more."""
 
 
-@dataclass(slots=True)
-class Watching:
-    """Watches one server; reads, and does nothing else."""
+@dataclass(frozen=True, slots=True)
+class ListeningServer:
+    """A running server."""
 
-    target: WatchTarget
+    listeners: Sequence[ListeningSocket]
+    """One at least: of one port, or of one path."""
+
+    root: int | None
+    """Its first process; None: this user may not see who listens."""
+
+    space: int | None = None
+    """A process of its network namespace, where that is another one."""
+
+    @property
+    def is_unix(self) -> bool:
+        """Whether it listens on a UNIX socket."""
+        return self.listeners[0].family == socket.AF_UNIX
+
+    @property
+    def name(self) -> str:
+        """Where it listens, as people write it."""
+        return self.listeners[0].name
+
+    @property
+    def inodes(self) -> frozenset[int]:
+        """Inodes of its listening sockets."""
+        return frozenset(listener.inode for listener in self.listeners)
+
+
+Server = TypeVar("Server", bound=ListeningServer)
+
+
+@dataclass(slots=True)
+class Watching(Generic[Server]):
+    """Watches one server from one thread; reads, and does nothing else."""
+
+    target: Server
     diagnosis: SocketDiagnosis
+    sleep: Callable[[float], object] = time.sleep
     workers: Workers = field(init=False)
     _ladder: Ladder = field(default_factory=Ladder)
     _listeners: list[ListeningSocket] = field(default_factory=list)
@@ -61,14 +95,14 @@ class Watching:
             look = self._look()
             if look.at >= self._began + LEARNING:
                 yield look
-            used = time.process_time() - cpu
+            used = time.thread_time() - cpu
             cpu += used
-            time.sleep(max(PERIOD, used / BUDGET))
+            self.sleep(max(PERIOD, used / BUDGET))
 
     @property
     def cost(self) -> float:
         """Share of a core that watching has cost so far."""
-        return (time.process_time() - self._cpu) / max(1e-9, time.monotonic() - self._began)
+        return (time.thread_time() - self._cpu) / max(1e-9, time.monotonic() - self._began)
 
     def dropped(self) -> int | None:
         """Return the handshakes dropped from the full accept queue so far; None: unknown."""
@@ -87,7 +121,7 @@ class Watching:
         return None if number is None else round(number)
 
     def _begin(self) -> None:
-        self._began, self._cpu = time.monotonic(), time.process_time()
+        self._began, self._cpu = time.monotonic(), time.thread_time()
         self._counters = read_counters(self.target.space or "self")
         self._listeners = self._read_listeners()
         self.workers.search()

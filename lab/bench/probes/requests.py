@@ -1,0 +1,116 @@
+"""
+Where the requests of a run are, and how they spread over the workers: the looks of `lab watch`.
+
+The looks are made on the load generator's cores, for at most 1 % of one. They need no rights beyond
+those of a run: the server is a descendant of the lab.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+
+from lab.analysis.in_flight import InFlight, Look, in_flight_of
+from lab.bench.probes.holders import read_sockets
+from lab.bench.probes.processes import PROC, read_snapshot
+from lab.bench.probes.sock_diag import SocketDiagnosis
+from lab.bench.probes.watching import ListeningServer, Watching
+from lab.errors import LabError
+from lab.model.protocols import Stop, Subject
+
+THIS_THREAD = PROC / "thread-self"
+
+LEAST_LOOKS = 5
+"""Fewer say nothing of a window."""
+
+LEAST_SEGMENTS = 100
+"""Segments with data, of which a small request has one, below which chance makes the shares."""
+
+
+class RequestProbe:
+    """Looks at the port that clients connect to, all through the window."""
+
+    def start(self, subject: Subject) -> Stop:
+        """
+        Begin to look; `stop` returns `requests.*` and `workers.*`.
+
+        `requests.in_flight`, `.read`, `.unread` and `.queued` are means: all, those that a worker
+        has read, those that one has accepted and not read, and those in the accept queue.
+        `workers.number` counts the processes that accept connections; `workers.most` is the share
+        of the segments with data that the busiest of them received. There is no reading over a UNIX
+        socket, in a short window, and where the kernel describes no sockets; no `workers.most` of
+        fewer than LEAST_SEGMENTS.
+        """
+        if subject.port is None:
+            return dict
+        looking = _Looking(subject, subject.port)
+        looking.thread.start()
+        return looking.stop
+
+
+@dataclass(slots=True)
+class _Looking:
+    subject: Subject
+    port: int
+    thread: threading.Thread = field(init=False)
+    looks: list[Look] = field(default_factory=list)
+    _pids: Sequence[int] = ()
+    """The workers, as the last look had them."""
+    _ended: threading.Event = field(default_factory=threading.Event)
+    _home: Path = field(default_factory=THIS_THREAD.readlink)
+
+    def __post_init__(self) -> None:
+        self.thread = threading.Thread(target=self._look, name="looks", daemon=True)
+
+    def stop(self) -> Mapping[str, float]:
+        """End, and return the readings."""
+        self._ended.set()
+        self.thread.join()
+        if len(self.looks) < LEAST_LOOKS:
+            return {}
+        return _readings(in_flight_of(self.looks, None), self.looks, self._pids)
+
+    def _look(self) -> None:
+        if THIS_THREAD.readlink() == self._home:
+            return  # gevent has replaced the threads of this process, and a look would stop it
+        with suppress(OSError):
+            for pid in self.subject.generators[:1]:
+                os.sched_setaffinity(0, os.sched_getaffinity(pid))
+        with suppress(LabError, OSError), SocketDiagnosis() as diagnosis:
+            server = _server(self.subject, self.port, diagnosis)
+            watching = Watching(server, diagnosis, self._ended.wait)
+            for look in watching.looks(None):
+                if self._ended.is_set():
+                    return
+                self.looks.append(look)
+                self._pids = watching.workers.shown(look.workers)
+
+
+def _server(subject: Subject, port: int, diagnosis: SocketDiagnosis) -> ListeningServer:
+    """Return the server that has the port, of those that may listen there at other addresses."""
+    inodes: set[int] = set()
+    for process in read_snapshot(subject.server).tree(subject.server):
+        inodes.update(read_sockets(process.pid).values())
+    listeners = [listener for listener in diagnosis.listeners(port) if listener.inode in inodes]
+    if not listeners:
+        raise LabError(f"the server does not listen on port {port}")
+    return ListeningServer(listeners, subject.server)
+
+
+def _readings(figures: InFlight, looks: Sequence[Look], pids: Sequence[int]) -> dict[str, float]:
+    readings = {
+        "requests.in_flight": figures.in_flight.mean,
+        "requests.read": fmean(look.read for look in looks),
+        "requests.unread": figures.waiting_inside.mean,
+        "requests.queued": figures.queued.mean,
+        "workers.number": float(len(pids)),
+    }
+    if figures.segments >= LEAST_SEGMENTS:
+        shares = [share.segments for share in figures.workers if share.segments is not None]
+        readings["workers.most"] = max(shares)
+    return readings

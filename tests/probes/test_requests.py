@@ -1,0 +1,55 @@
+"""Where the requests of a window are, and how they spread over the workers."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from lab.bench.probes import watching
+from lab.bench.probes.requests import LEAST_LOOKS, LEAST_SEGMENTS, RequestProbe
+from lab.bench.servers.ports import free_port
+from lab.model.protocols import Subject
+from tests.kit.lab_process import descendants, until
+from tests.watch.stand import connected, needs_diagnosis, stand
+
+GUNICORN = ("gunicorn", "-b", "127.0.0.1:{port}", "-w", "2", "--threads", "2", "held")
+
+
+@needs_diagnosis
+def test_the_busiest_worker_and_the_places_of_requests_are_read(tmp_path, monkeypatch):
+    """Of one kept connection a worker has all requests."""
+    monkeypatch.setattr(watching, "LEARNING", 0)
+    with (
+        stand(tmp_path, *GUNICORN) as (gate, port, pid),
+        closing(connected(port, 1)) as client,
+        closing(connected(port, 1)) as other,
+    ):
+        until(lambda: len(descendants(pid)) == 2, "both workers")
+        stop = RequestProbe().start(Subject(pid, port))
+        looks = stop.__self__.looks
+        until(lambda: looks, "the first look")
+        for _ in range(LEAST_SEGMENTS):
+            client.send("/", 1)
+            client.receive(1)
+        other.send("/held", 1)
+        gate.wait_for(1)
+        before = len(looks)
+        until(lambda: len(looks) > before + LEAST_LOOKS, "looks")
+        readings = stop()
+        assert not stop.__self__.thread.is_alive()
+    assert readings["workers.number"] == 2
+    assert readings["workers.most"] >= LEAST_SEGMENTS / (LEAST_SEGMENTS + 2)
+    assert readings["requests.read"] > 0
+    assert readings["requests.in_flight"] >= readings["requests.read"]
+    assert readings["requests.queued"] == 0
+
+
+@needs_diagnosis
+@pytest.mark.parametrize("port", [None, free_port()])
+def test_what_cannot_be_looked_at_gives_no_reading(port):
+    """A UNIX socket, and a port where the server does not listen."""
+    stop = RequestProbe().start(Subject(1, port))
+    if port is not None:
+        stop.__self__.thread.join()
+    assert stop() == {}
