@@ -18,6 +18,15 @@ CPU_FULL = 0.8
 STANDING = 0.1
 """Seconds for which bytes wait for an event loop that stands still."""
 
+FARTHEST = 2.0
+"""Multiple of the requests seen, beyond which nothing is concluded: what limits may be another."""
+
+LEAST_BUSY = 0.5
+"""Requests in workers on average, below which chance makes a multiple of them."""
+
+MOST_GUESSED = 0.05
+"""Share of guesses from which they are named, and nothing is concluded from figures."""
+
 LEAST = 0.05
 """Requests in flight on average, below which a watch says nothing."""
 
@@ -122,14 +131,37 @@ class RoomLeft(WatchNotice):
 
     p95: int
     capacity: int
-    page = "how-to/processes-and-threads.md"
+    mean: float | None
+    """Requests in workers; None: too few, or guesses, to say what more requests would do."""
+    workers: float
+    """How many times the requests of the watch the workers have room for, by Little's law."""
+    cpu: float
+    """How many times these requests the CPU has room for."""
+    page = "how-to/how-busy.md#how-many-more"
 
     def sentence(self) -> str:
-        """Name how many are needed."""
+        """Name how many are needed, and how many more there may be."""
+        now = f"Nothing waits: at p95 {self.p95} of {self.capacity} requests at once."
+        end = "This says nothing of a busier hour."
+        if self.mean is None:
+            return f"{now} {end}"
+        first = "workers" if self.workers <= self.cpu else "CPU"
+        limit = f", so the {first} would be the limit" if self._least < FARTHEST else ""
         return (
-            f"Nothing waits: at p95 {self.p95} of {self.capacity} requests at once. This says "
-            "nothing of a busier hour."
+            f"{now} As long as a request takes as long as now, the workers have room for "
+            f"{_times(self.workers)} the requests of this watch ({self.mean:.1f} of "
+            f"{self.capacity} on average, Little's law), and the CPU for {_times(self.cpu)} of "
+            f"them{limit}. Requests begin to wait before that. {end}"
         )
+
+    @property
+    def _least(self) -> float:
+        return min(self.workers, self.cpu)
+
+
+def _times(number: float) -> str:
+    """Return a multiple in words, but none beyond what can be concluded."""
+    return f"at least {FARTHEST:g} times" if number >= FARTHEST else f"{number:.1f} times"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +231,7 @@ def _notices(  # noqa: PLR0917 - as above
         return
     if figures.waited <= OFTEN:
         if not dropped:
-            yield RoomLeft(figures.in_workers.p95, threads * len(cpu))
+            yield _room_left(figures, threads * len(cpu), cpu, min(cores, len(cpu)))
         return
     apart = uneven(looks, threads, len(cpu))
     if apart > OFTEN:
@@ -209,3 +241,21 @@ def _notices(  # noqa: PLR0917 - as above
         yield CpuFull(sum(cpu))
     else:
         yield WorkersFull(figures.waited)
+
+
+def _room_left(figures: InFlight, capacity: int, cpu: Sequence[float], cores: int) -> RoomLeft:
+    """
+    Return how much room there is.
+
+    By Little's law the requests in workers are their rate times the time of one; while that time
+    stays, they grow as the rate does.
+    """
+    mean = figures.in_workers.mean
+    is_known = mean >= LEAST_BUSY and figures.guessed <= MOST_GUESSED
+    return RoomLeft(
+        figures.in_workers.p95,
+        capacity,
+        mean if is_known else None,
+        capacity / mean if mean else FARTHEST,
+        cores / sum(cpu) if sum(cpu) else FARTHEST,
+    )

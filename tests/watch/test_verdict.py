@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from lab.analysis import watch_verdict
 from lab.analysis.in_flight import in_flight_of
@@ -56,6 +57,38 @@ def test_the_busiest_worker_is_named():
     (notice,) = verdict(in_flight_of(UNEVEN, 4), UNEVEN, **USUAL)
     assert "In 100% of the looks" in notice.sentence()
     assert "worker 1 takes 100% of the time" in notice.sentence()
+
+
+@cases(
+    "differs, says",
+    [
+        ({}, "workers have room for at least 2 times the requests of this watch (2.0 of 8 on"),
+        ({}, "and the CPU for at least 2 times of them. Requests begin"),
+        (
+            {"threads": 1},
+            "room for 1.0 times .* the CPU for at least 2 .*, so the workers would be",
+        ),
+        (
+            {"cpu": [0.9, 0.7]},
+            "at least 2 times .* the CPU for 1.2 times of them, so the CPU would",
+        ),
+        ({"cpu": [0.4, 0.4], "cores": 1}, "the CPU for 1.2 times of them"),
+    ],
+)
+def test_more_requests_are_told_by_littles_law_and_never_beyond_twice(differs, says):
+    """The workers and the CPU have a multiple of the requests seen."""
+    usual = {**USUAL, **differs}
+    (notice,) = verdict(in_flight_of(QUIET, usual["threads"]), QUIET, **usual)
+    assert re.search(says.replace("(2", r"\(2"), notice.sentence()), notice.sentence()
+
+
+def test_too_few_requests_and_guesses_are_no_ground_for_a_multiple():
+    """Nothing waits, and that is all."""
+    few = [look(at, busy=at % 3 == 0, workers=[(1, 0, 0, 0), (2, 0, 0, 0)]) for at in range(20)]
+    guessed = [replace(each, guessed=1) for each in QUIET]
+    for looks in (few, guessed):
+        (notice,) = verdict(in_flight_of(looks, 4), looks, **USUAL)
+        assert "times" not in notice.sentence()
 
 
 def test_each_fact_has_a_page_and_a_heading_that_exist():
