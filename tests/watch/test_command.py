@@ -35,7 +35,7 @@ HELD = 5
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory):
-    """Return the port and the first process of a gunicorn that holds five requests."""
+    """Return port, first process and gate's port of a gunicorn that holds five requests."""
     with (
         stand(tmp_path_factory.mktemp("held"), *GUNICORN) as (gate, port, pid),
         closing(connected(port, HELD)) as clients,
@@ -43,12 +43,12 @@ def held(tmp_path_factory):
         clients.send("/held", HELD)
         # One worker may have accepted all five, and has four threads.
         gate.wait_for(HELD - 1)
-        yield port, pid
+        yield port, pid, gate.port
 
 
 def test_the_text_has_seconds_and_an_end(held, tmp_path):
     """And the number for `lab tune`, with what the watch itself cost."""
-    port, pid = held
+    port, pid, gate = held
     done = run("lab", "watch", str(port), "--for", "1s", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"Port {port}: gunicorn, process {pid}." in done.stdout
@@ -60,11 +60,15 @@ def test_the_text_has_seconds_and_an_end(held, tmp_path):
     assert "Dropped from the accept queue: no connection." in done.stdout
     assert re.search(r"This watch cost \d\.\d% of a core", done.stdout)
     assert "Not known: how many" not in done.stdout
+    if os.geteuid() == 0:
+        # Each request holds a thread in recv(2) from the gate of the test.
+        waits = re.findall(rf"(\d\.\d) recv from 127\.0\.0\.1:{gate}\b", done.stdout)
+        assert sum(map(float, waits)) == pytest.approx(HELD, abs=1)
 
 
 def test_each_line_is_a_json_object(held, tmp_path):
     """The last one has all."""
-    port, pid = held
+    port, pid, _ = held
     done = run("lab", "watch", f"pid:{pid}", "--for", "1s", "--format", "json", cwd=tmp_path)
     *seconds, whole = map(json.loads, done.stdout.splitlines())
     assert [line["whole"] for line in seconds] == [False] * len(seconds)
@@ -82,7 +86,7 @@ def test_each_line_is_a_json_object(held, tmp_path):
 
 def test_prometheus_can_read_it(held, tmp_path):
     """As node_exporter's textfile collector gets it."""
-    port, _ = held
+    port, *_ = held
     done = run("lab", "watch", f":{port}", "--for", "1s", "--format", "prometheus", cwd=tmp_path)
     values = {
         family.name: [sample.value for sample in family.samples]
@@ -138,7 +142,7 @@ def test_it_reads_and_nothing_else(held, tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_any_user_sees_the_requests_and_not_whose_they_are(held, tmp_path):
     """What is missing, and how to have it, is a line."""
-    port, pid = held
+    port, pid, _ = held
     command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", BIN / "python"]
     code = "import sys; sys.argv[0] = 'lab'; from lab.cli import main; main()"
     env = environment() | {"HOME": "/tmp", "PYTHONPATH": str(BIN.parents[1])}

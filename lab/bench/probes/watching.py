@@ -13,6 +13,7 @@ from lab.analysis.ladder import Ladder
 from lab.bench.probes.sock_diag import ListeningSocket, SocketDiagnosis
 from lab.bench.probes.sockets import Growth, drops
 from lab.bench.probes.tcp import read_counters
+from lab.bench.probes.waits import ThreadWaits
 from lab.bench.probes.workers import Workers
 from lab.errors import LabError
 from lab.model.wording import in_a_line
@@ -71,6 +72,7 @@ class Watching(Generic[Server]):
     diagnosis: SocketDiagnosis
     sleep: Callable[[float], object] = time.sleep
     workers: Workers = field(init=False)
+    waits: ThreadWaits = field(init=False)
     _ladder: Ladder = field(default_factory=Ladder)
     _listeners: list[ListeningSocket] = field(default_factory=list)
     _discarded: dict[int, int] = field(default_factory=dict)
@@ -80,6 +82,7 @@ class Watching(Generic[Server]):
 
     def __post_init__(self) -> None:
         self.workers = Workers(self.target.root, self.target.inodes)
+        self.waits = ThreadWaits(self.target.listeners[0].port)
 
     def looks(self, seconds: float | None) -> Iterator[Look]:
         """

@@ -71,6 +71,7 @@ def _watch(
         return period_of(watching, part, time.monotonic() - began)
 
     def show_second(part: Sequence[Look]) -> None:
+        watching.waits.sample(watching.workers.shown(()))
         if line := writer.second(period(part)):
             say_form(line, form)
 

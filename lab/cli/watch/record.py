@@ -63,6 +63,7 @@ def _entry(period: Period) -> Mapping[str, object]:
                 "request_time": _rounded(use.time),
                 "data_received": _rounded(use.segments),
                 "cpu": _rounded(use.cpu),
+                "threads": {place: round(number, 2) for place, number in use.threads},
             }
             for use in period.workers
         ],

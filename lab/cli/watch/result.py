@@ -36,6 +36,9 @@ class WorkerUse:
     cpu: float | None
     """Share of a core since the watch began; None: it has just ended."""
 
+    threads: Sequence[tuple[str, float]] = ()
+    """Where its threads were since the watch began, and how many there on average; most first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Period:
@@ -100,6 +103,7 @@ def period_of(watching: Watching[WatchTarget], looks: Sequence[Look], elapsed: f
                 time=share.time if share else None,
                 segments=share.segments if share else None,
                 cpu=None if cpu is None else cpu / elapsed,
+                threads=watching.waits.of(pid),
             )
         )
     return Period(
@@ -140,6 +144,13 @@ def not_known(watching: Watching[WatchTarget], figures: InFlight) -> Iterator[st
         )
     elif not target.settings.loops and target.settings.threads is None:
         yield f"how many requests the server can process at once: {target.settings.unknown}"
+    elif watching.waits.refused:
+        yield (
+            "where threads wait: only root may see it, and the server's user where "
+            "kernel.yama.ptrace_scope is 0; on x86-64 and ARM"
+        )
+    if watching.waits.polled:
+        yield "what a thread in poll waits for: `py-spy dump --pid` shows its line, and stops it"
     if target.is_unix and not target.settings.closes:
         yield (
             "which connections have a request: the kernel keeps no times for a UNIX socket, so "

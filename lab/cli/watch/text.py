@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from lab.analysis.in_flight import Level
-from lab.cli.watch.result import Period, WatchResult
+from lab.cli.watch.result import Period, WatchResult, WorkerUse
 from lab.cli.watch.target import WatchTarget
 from lab.model.document import Block, table
 from lab.model.wording import counted, in_a_line
@@ -15,6 +15,9 @@ from lab.report import plain
 HEADS = ("time", "in flight", "in workers", "waiting inside", "accept queue", "oldest unread")
 WIDTHS = (8, 9, 13, 14, 13, 13)
 GAP = "  "
+
+FEW = 0.05
+"""Threads on average, below which a place is not shown."""
 
 
 def head(target: WatchTarget) -> str:
@@ -60,6 +63,9 @@ def _blocks(watch_result: WatchResult) -> Iterator[Block]:
     if whole.workers:
         heads = ("worker", "in flight", "request time", "data received", "CPU")
         yield table("", heads, [*_workers(whole)])
+    if any(use.threads for use in whole.workers):
+        rows = [(str(use.pid), _threads(use)) for use in whole.workers]
+        yield table("", ("worker", "threads, on average"), rows)
     lines = [*_sentences(watch_result)]
     yield "\n".join(lines)
 
@@ -76,6 +82,12 @@ def _workers(whole: Period) -> Iterator[tuple[str, ...]]:
             *("-" if share is None else f"{share:.0%}" for share in (use.time, use.segments)),
             "-" if use.cpu is None else f"{use.cpu:.0%}",
         )
+
+
+def _threads(use: WorkerUse) -> str:
+    """Return where the threads of a worker were; those that were there for a moment only not."""
+    shown = [f"{number:.1f} {place}" for place, number in use.threads if number >= FEW]
+    return ", ".join(in_a_line(place) for place in shown) or "-"
 
 
 def _sentences(watch_result: WatchResult) -> Iterator[str]:

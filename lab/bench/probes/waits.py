@@ -1,0 +1,165 @@
+"""
+Where the threads of a server wait: the system call of each, and the peer of its socket.
+
+Only /proc is read: no thread is stopped. Root may read it, and the user of the server where the
+system allows that user to attach a debugger (kernel.yama.ptrace_scope). What a call of poll(2) or a
+lock waits for is in the memory of the process, which is not read.
+
+Sources: proc_pid_syscall(5), proc_pid_net(5), arch/x86/entry/syscalls/syscall_64.tbl,
+include/uapi/asm-generic/unistd.h.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import platform
+import re
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.bench.probes.holders import PREFIX
+from lab.bench.probes.processes import PROC
+
+RECEIVE, SEND, CONNECT = "recv from", "send to", "connect to"
+
+POLL = "poll"
+"""What a thread waits for that polls is unknown."""
+
+X86 = {
+    0: RECEIVE, 19: RECEIVE, 45: RECEIVE, 47: RECEIVE, 1: SEND, 20: SEND, 44: SEND, 46: SEND,
+    42: CONNECT, 43: "accept", 288: "accept", 7: POLL, 271: POLL, 23: POLL, 270: POLL,
+    232: "epoll", 281: "epoll", 202: "a lock, or idle", 35: "sleep", 230: "sleep",
+    61: "wait for a process", 73: "a file lock", 72: "a file lock", 74: "fsync", 75: "fsync",
+}  # fmt: skip
+
+ARM = {
+    63: RECEIVE, 65: RECEIVE, 207: RECEIVE, 212: RECEIVE, 64: SEND, 66: SEND, 206: SEND, 211: SEND,
+    203: CONNECT, 202: "accept", 242: "accept", 73: POLL, 72: POLL, 22: "epoll",
+    98: "a lock, or idle", 101: "sleep", 115: "sleep", 260: "wait for a process",
+    32: "a file lock", 25: "a file lock", 82: "fsync", 83: "fsync",
+}  # fmt: skip
+
+CALLS: Mapping[int, str] = {"x86_64": X86, "aarch64": ARM}.get(platform.machine(), {})
+"""Number of a system call -> where a thread in it is."""
+
+RUNNING = "running"
+"""On a CPU, or ready to run."""
+
+
+@dataclass(slots=True)
+class ThreadWaits:
+    """Where the threads of workers were, over several samples."""
+
+    port: int
+    """Of the server: who connects there is a client, and is not named. 0 of a UNIX socket."""
+
+    samples: int = 0
+    refused: bool = False
+    """Whether this user may not see it, or the kernel does not tell."""
+
+    _seen: dict[int, Counter[str]] = field(default_factory=dict)
+    _peers: dict[tuple[int, int], str] = field(default_factory=dict)
+    """Process and inode -> peer of the socket."""
+
+    def sample(self, pids: Collection[int]) -> None:
+        """Look at the threads of workers once."""
+        if self.refused or not CALLS:
+            self.refused = True
+            return
+        try:
+            for pid in pids:
+                self._seen.setdefault(pid, Counter()).update(self._waits(pid))
+        except PermissionError:
+            self.refused = True
+            return
+        self.samples += 1
+
+    def of(self, pid: int) -> list[tuple[str, float]]:
+        """Return where the threads of a worker were, and how many there on average; most first."""
+        counts = self._seen.get(pid, Counter())
+        return [(place, count / self.samples) for place, count in counts.most_common()]
+
+    @property
+    def polled(self) -> bool:
+        """Whether a thread polled."""
+        return any(counts[POLL] for counts in self._seen.values())
+
+    def _waits(self, pid: int) -> Iterator[str]:
+        """
+        Yield where each thread of a process is.
+
+        Raises:
+            PermissionError: This user may not see it.
+        """
+        try:
+            names = os.listdir(f"{PROC}/{pid}/task")  # noqa: PTH208 - names are enough
+        except OSError:
+            return
+        for name in names:
+            try:
+                text = Path(f"{PROC}/{pid}/task/{name}/syscall").read_text()
+            except PermissionError:
+                raise
+            except OSError:
+                continue
+            yield self._place(pid, text)
+
+    def _place(self, pid: int, text: str) -> str:
+        """Return where a thread is, from its /proc/PID/task/TID/syscall."""
+        number, *arguments = text.split()
+        if number in {RUNNING, "-1"} or not arguments:
+            return RUNNING
+        place = CALLS.get(int(number), f"system call {number}")
+        if place not in {RECEIVE, SEND, CONNECT}:
+            return place
+        return f"{place} {self._peer(pid, int(arguments[0], 16))}"
+
+    def _peer(self, pid: int, descriptor: int) -> str:
+        """Return what is at the other end of a descriptor."""
+        try:
+            target = (PROC / str(pid) / "fd" / str(descriptor)).readlink()
+        except PermissionError:
+            raise
+        except OSError:
+            return "a closed file"
+        text = str(target)
+        if not text.startswith(PREFIX):
+            return "a pipe" if text.startswith("pipe:") else "a file"
+        key = pid, int(text[len(PREFIX) : -1])
+        if key not in self._peers:
+            self._peers |= {(pid, inode): peer for inode, peer in self._sockets(pid)}
+        return self._peers.setdefault(key, "a UNIX socket")
+
+    def _sockets(self, pid: int) -> Iterator[tuple[int, str]]:
+        """Yield the TCP sockets of a process's network namespace, with their peers."""
+        for name in ("tcp", "tcp6"):
+            try:
+                _, *lines = (PROC / str(pid) / "net" / name).read_text().splitlines()
+            except OSError:
+                continue
+            for line in lines:
+                _, local, remote, *_rest = fields = line.split()
+                inode, peer = int(fields[9]), parse_address(remote)
+                is_client = self.port and int(local.rpartition(":")[2], 16) == self.port
+                yield inode, "a client" if is_client else peer
+
+
+def parse_address(text: str) -> str:
+    """
+    Return an address of /proc/net/tcp as people write it.
+
+    >>> parse_address("0100007F:1538") if sys.byteorder == "little" else "127.0.0.1:5432"
+    '127.0.0.1:5432'
+    """
+    numbers, _, port = text.partition(":")
+    words = re.findall("........", numbers)
+    raw = b"".join(int(word, 16).to_bytes(4, sys.byteorder) for word in words)
+    address = ipaddress.ip_address(raw)
+    if isinstance(address, ipaddress.IPv6Address):
+        mapped = address.ipv4_mapped
+        return f"{mapped or f'[{address}]'}:{int(port, 16)}"
+    return f"{address}:{int(port, 16)}"
