@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from lab.bench.probes import watching
 from lab.bench.probes.sock_diag import SocketDiagnosis
 from lab.bench.probes.watching import ServerEndedError, Watching
+from lab.bench.probes.workers import Workers
 from lab.cli.watch import busy
 from lab.cli.watch import target as target_module
 from lab.cli.watch.target import find_target, unit_processes
 from lab.errors import UsageError
+from tests.kit.cases import cases
 from tests.kit.lab_process import BIN, environment, run, started, until
 from tests.kit.namespaces import made_host, why_none
 from tests.watch.stand import connected, looks_at, needs_diagnosis, stand
@@ -275,18 +278,46 @@ def test_two_servers_of_a_port_are_named():
                 other.kill()
 
 
-def test_a_unit_is_known_by_its_control_group(tmp_path, monkeypatch):
-    """Whatever version of control groups there is; no program is asked."""
-    for pid, text in {
-        "11": "0::/system.slice/shop.service\n",
-        "12": "1:name=systemd:/system.slice/shop.service/worker\n0::/\n",
-        "13": "0::/system.slice/shop.service.d\n",
-        "self": "",
-    }.items():
-        (tmp_path / pid).mkdir()
+GROUPS = {
+    "11": "0::/system.slice/shop.service\n",
+    "12": "1:name=systemd:/system.slice/shop.service/worker\n0::/\n",
+    "13": "0::/system.slice/shop.service.d\n",
+    "14": "0::/system.slice/system-shop.slice/shop@eu-1.service\n",
+    "15": "0::/user.slice/user-1000.slice/user@1000.service/app.slice/shop.eu.service\n",
+    "16": "0::/system.slice/docker-0123abcd.scope\n",
+    "17": "0::/system.slice/a:b.service\n",
+    "self": "",
+}
+"""Process -> its control groups, of version 1 or 2."""
+
+
+@cases(
+    "unit, pids",
+    [
+        ("shop", [11, 12]), ("shop.service", [11, 12]), ("shop@eu-1", [14]), ("shop.eu", [15]),
+        ("system-shop.slice", [14]), ("docker-0123abcd.scope", [16]), ("a:b", [17]),
+    ],
+)  # fmt: skip
+def test_a_unit_is_known_by_its_control_group(unit, pids, tmp_path, monkeypatch):
+    """By its whole name, which has .service where no type of unit ends it."""
+    for pid, text in GROUPS.items():
+        (tmp_path / pid).mkdir(exist_ok=True)
         (tmp_path / pid / "cgroup").write_text(text)
     monkeypatch.setattr(target_module, "PROC", tmp_path)
-    assert sorted(unit_processes("shop")) == sorted(unit_processes("shop.service")) == [11, 12]
+    assert sorted(unit_processes(unit)) == pids
+
+
+def test_a_number_that_another_process_has_now_is_another_worker():
+    """A process is known by its number and its start."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        workers = Workers(os.getpid(), frozenset({os.fstat(server.fileno()).st_ino}))
+        workers.search()
+        assert workers.cpu(os.getpid()) is not None
+        first = workers.states[os.getpid()]
+        workers.states[os.getpid()] = replace(first, started=first.started - 1)
+        assert workers.cpu(os.getpid()) is None
+        workers.search()
+        assert (workers.started, workers.states[os.getpid()].key) == (1, first.key)
 
 
 @pytest.mark.skipif(why_none() is not None, reason=f"{why_none()}")

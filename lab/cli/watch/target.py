@@ -36,6 +36,9 @@ LONGEST = 60
 CLOSED = "is closed"
 """What becomes of a connection after the reply, in the vocabulary of a server that keeps none."""
 
+UNITS = (".service", ".scope", ".slice")
+"""Ends of the names of units that have processes; systemctl adds the first where there is none."""
+
 SYSTEMD = "systemd"
 """Name of the process that holds the sockets that it passes to services."""
 
@@ -94,7 +97,7 @@ def unit_processes(name: str) -> list[int]:
     Raises:
         UsageError: None runs.
     """
-    unit = name if "." in name else f"{name}.service"
+    unit = name if name.endswith(UNITS) else f"{name}.service"
     pids = [pid for pid in _pids() if unit in _groups(pid)]
     if not pids:
         raise UsageError(
