@@ -7,6 +7,7 @@ kernel ends the holder when the process that made it ends, however it does.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -15,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.kit.lab_process import until
+
+CLONE_NEWNET = 0x40000000
 
 BOUND = ("setpriv", "--pdeathsig", "KILL")
 """Words before a command that is to end with this process."""
@@ -52,6 +55,21 @@ class Host:
     def read(self, name: str) -> str:
         """Return a file of its /proc/net."""
         return Path(f"/proc/{self.pid}/net/{name}").read_text()
+
+
+@contextmanager
+def entered(host: Host) -> Iterator[None]:
+    """Have this thread, and what it starts, on a host; its sockets stay there."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with (
+        Path("/proc/thread-self/ns/net").open("rb") as home,
+        Path(f"/proc/{host.pid}/ns/net").open("rb") as there,
+    ):
+        assert libc.setns(there.fileno(), CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
+        try:
+            yield
+        finally:
+            libc.setns(home.fileno(), CLONE_NEWNET)
 
 
 @contextmanager

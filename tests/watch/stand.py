@@ -36,6 +36,10 @@ def why_none() -> str | None:
 needs_diagnosis = pytest.mark.skipif(why_none() is not None, reason=f"{why_none()}")
 
 
+Place = int | tuple[str, int] | Path
+"""A port of this host, an address and its port, or the path of a UNIX socket."""
+
+
 class Gate:
     """Holds the requests in the application's code: a connection for each."""
 
@@ -84,14 +88,16 @@ class Gate:
 class Clients:
     """Connections of clients to a server."""
 
-    def __init__(self, where: int | Path, number: int) -> None:
+    def __init__(self, where: Place, number: int) -> None:
         self._connections = [self._connected(where) for _ in range(number)]
 
     @staticmethod
-    def _connected(where: int | Path) -> socket.socket:
-        """Return a connection to a port, or to a path."""
+    def _connected(where: Place) -> socket.socket:
+        """Return a connection to a port, an address with its port, or a path."""
         if isinstance(where, int):
-            return socket.create_connection(("127.0.0.1", where))
+            where = ("127.0.0.1", where)
+        if isinstance(where, tuple):
+            return socket.create_connection(where)
         conn = socket.socket(socket.AF_UNIX)
         try:
             conn.connect(str(where))
@@ -143,7 +149,7 @@ def stand(folder: Path, *words: str, port: int | None = None) -> Iterator[tuple[
         process.wait()
 
 
-def connected(where: int | Path, number: int) -> Clients:
+def connected(where: Place, number: int) -> Clients:
     """Return clients of a server, as soon as it answers."""
 
     def answers() -> bool:

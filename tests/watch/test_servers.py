@@ -6,13 +6,13 @@ import os
 import shutil
 import signal
 import subprocess
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 
 from lab.bench.servers.ports import free_port
 from lab.cli.watch.target import find_target
-from tests.kit.lab_process import run, until
+from tests.kit.lab_process import BIN, run, until
 from tests.watch.stand import Watcher, connected, looks_at, needs_diagnosis, stand
 
 pytestmark = needs_diagnosis
@@ -35,10 +35,20 @@ SERVERS = {
         ("granian", "--port", "{port}", "--interface", "wsgi", "--blocking-threads", "3",
          "held:application"), 3,
     ),
+    "uvicorn": (
+        ("uvicorn", "--port", "{port}", "--timeout-keep-alive", "60", "held:asgi"), CLIENTS,
+    ),
 }  # fmt: skip
 """Server -> its command, and how many of ten requests are in the application's code."""
 
-KEEPS = {"gunicorn-gthread", "gunicorn-gevent", "gunicorn-asgi", "granian-asgi", "granian-wsgi"}
+KEEPS = {
+    "gunicorn-gthread",
+    "gunicorn-gevent",
+    "gunicorn-asgi",
+    "granian-asgi",
+    "granian-wsgi",
+    "uvicorn",
+}
 """Servers that keep connections."""
 
 
@@ -48,7 +58,7 @@ def owned(look):
     return held == look.in_flight - look.queued
 
 
-PEERS = {"gunicorn-sync", "gunicorn-gevent", "granian-asgi", "granian-wsgi"}
+PEERS = {"gunicorn-sync", "gunicorn-gevent", "granian-asgi", "granian-wsgi", "uvicorn"}
 """Servers of which the default run has a like one, or that are not installed for it."""
 
 
@@ -59,6 +69,8 @@ PEERS = {"gunicorn-sync", "gunicorn-gevent", "granian-asgi", "granian-wsgi"}
 def test_requests_in_flight_are_those_that_the_test_holds(server, tmp_path):
     """In flight is what clients wait for; in workers is what the application works on."""
     command, in_code = SERVERS[server]
+    if not (BIN / command[0]).exists():
+        pytest.skip(f"needs {command[0]} in this environment")
     with (
         stand(tmp_path, *command) as (gate, port, _),
         closing(connected(port, CLIENTS)) as clients,
@@ -147,40 +159,75 @@ http {{
     uwsgi_temp_path {folder}/c;
     fastcgi_temp_path {folder}/d;
     scgi_temp_path {folder}/e;
-    upstream held {{ server unix:{folder}/s; keepalive 16; }}
+    upstream held {{ server {upstream}; keepalive 16; }}
     server {{
         listen 127.0.0.1:{port};
         location / {{
-            proxy_pass http://held;
-            proxy_http_version 1.1;
-            proxy_set_header Connection "";
+            {passing}
         }}
     }}
 }}
 """
 
 
-@pytest.mark.skipif(shutil.which("nginx") is None, reason="needs nginx")
+HTTP = 'proxy_pass http://held; proxy_http_version 1.1; proxy_set_header Connection "";'
+PROTOCOL = "uwsgi_pass held; uwsgi_param PATH_INFO $uri; uwsgi_param REQUEST_METHOD GET;"
+
+
+@contextmanager
+def nginx(folder, upstream, passing):
+    """Run nginx in front of a server; yield its port."""
+    if (program := shutil.which("nginx")) is None:
+        pytest.skip("needs nginx")
+    front, user = free_port(), "user root;" if os.geteuid() == 0 else ""
+    text = NGINX.format(folder=folder, port=front, user=user, upstream=upstream, passing=passing)
+    (folder / "nginx.conf").write_text(text)
+    process = subprocess.Popen([program, "-c", folder / "nginx.conf"], start_new_session=True)
+    try:
+        yield front
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+
+
 def test_the_port_of_nginx_tells_what_a_unix_socket_behind_it_does_not(tmp_path):
     """Requests in flight at its port, whatever connections it keeps to the server."""
-    front, user = free_port(), "user root;" if os.geteuid() == 0 else ""
-    (tmp_path / "nginx.conf").write_text(NGINX.format(folder=tmp_path, port=front, user=user))
     command = ("gunicorn", "-b", "unix:{folder}/s", "--threads", "4", "held")
-    with stand(tmp_path, *command) as (gate, _, _):
+    with (
+        stand(tmp_path, *command) as (gate, _, _),
+        nginx(tmp_path, f"unix:{tmp_path}/s", HTTP) as front,
+    ):
         connected(tmp_path / "s", 0)
-        nginx = subprocess.Popen(
-            [shutil.which("nginx"), "-c", tmp_path / "nginx.conf"], start_new_session=True
-        )
-        try:
-            with closing(connected(front, CLIENTS)) as clients:
-                clients.send("/", CLIENTS)
-                clients.receive(CLIENTS)
-                clients.send("/held", 4)
-                gate.wait_for(4)
-                looks = looks_at(f":{front}")
-                assert [(look.in_flight, look.connections) for look in looks] == [(4, CLIENTS)] * 3
-                gate.pass_all(4)
-                clients.receive(4)
-        finally:
-            os.killpg(nginx.pid, signal.SIGTERM)
-            nginx.wait()
+        with closing(connected(front, CLIENTS)) as clients:
+            clients.send("/", CLIENTS)
+            clients.receive(CLIENTS)
+            clients.send("/held", 4)
+            gate.wait_for(4)
+            looks = looks_at(f":{front}")
+            assert [(look.in_flight, look.connections) for look in looks] == [(4, CLIENTS)] * 3
+            gate.pass_all(4)
+            clients.receive(4)
+
+
+def test_requests_in_the_uwsgi_protocol_are_those_that_nginx_passes_on(tmp_path):
+    """On TCP, with as many in the code as there are workers, and the rest in the accept queue."""
+    port = free_port()
+    command = (*UWSGI, "--socket", ADDRESS, "-p2")
+    with (
+        stand(tmp_path, *command, port=port) as (gate, _, _),
+        nginx(tmp_path, f"127.0.0.1:{port}", PROTOCOL) as front,
+        closing(connected(front, CLIENTS)) as clients,
+    ):
+        clients.send("/held", CLIENTS)
+        gate.wait_for(2)
+        assert find_target(f":{port}").settings.threads == 1
+        for place, read in ((port, 2), (front, CLIENTS)):
+            until(
+                lambda p=place, r=read: looks_at(f":{p}", 1)[0].read == r, "requests that are read"
+            )
+            looks = looks_at(f":{place}")
+            assert [look.in_flight for look in looks] == [CLIENTS] * 3
+            assert [look.queued for look in looks] == [CLIENTS - read] * 3
+        gate.pass_all(CLIENTS)
+        clients.receive(CLIENTS)
+        assert [look.in_flight for look in looks_at(f":{port}")] == [0] * 3
