@@ -115,6 +115,8 @@ class WorkersFull(WatchNotice):
 
     waited: float
     """Share of the looks."""
+    awaited: str = ""
+    """The server that most of their threads wait for; empty: none, or unknown."""
     page = "how-to/processes-and-threads.md"
 
     def sentence(self) -> str:
@@ -122,6 +124,8 @@ class WorkersFull(WatchNotice):
         return (
             f"In {self.waited:.0%} of the looks a request waited, and the CPU had room: the number "
             "of workers and threads is the limit."
+            + f" Most requests in them wait for {self.awaited}."
+            * bool(self.awaited)
         )
 
 
@@ -195,6 +199,7 @@ def verdict(
     cpu: Sequence[float],
     cores: int,
     dropped: int | None,
+    awaited: str = "",
 ) -> list[WatchNotice]:
     """
     Return what matters, the gravest first; empty where nothing can be said.
@@ -207,8 +212,9 @@ def verdict(
         cpu: Cores that each worker used.
         cores: Of the machine.
         dropped: Handshakes; None: unknown.
+        awaited: The server that most threads wait for; empty: none, or unknown.
     """
-    return [*_notices(figures, looks, threads, loops, cpu, cores, dropped)]
+    return [*_notices(figures, looks, threads, loops, cpu, cores, dropped, awaited)]
 
 
 def _notices(  # noqa: PLR0917 - as above
@@ -219,6 +225,7 @@ def _notices(  # noqa: PLR0917 - as above
     cpu: Sequence[float],
     cores: int,
     dropped: int | None,
+    awaited: str,
 ) -> Iterator[WatchNotice]:
     if dropped:
         yield HandshakesDropped(dropped, figures.limit)
@@ -240,7 +247,7 @@ def _notices(  # noqa: PLR0917 - as above
     elif sum(cpu) >= CPU_FULL * min(cores, len(cpu)):
         yield CpuFull(sum(cpu))
     else:
-        yield WorkersFull(figures.waited)
+        yield WorkersFull(figures.waited, awaited)
 
 
 def _room_left(figures: InFlight, capacity: int, cpu: Sequence[float], cores: int) -> RoomLeft:

@@ -82,6 +82,13 @@ def test_more_requests_are_told_by_littles_law_and_never_beyond_twice(differs, s
     assert re.search(says.replace("(2", r"\(2"), notice.sentence()), notice.sentence()
 
 
+def test_full_workers_are_told_with_the_server_that_they_wait_for():
+    """If it is known."""
+    for awaited in ("", "127.0.0.1:5432"):
+        (notice,) = verdict(in_flight_of(FULL, 4), FULL, **USUAL, awaited=awaited)
+        assert notice.sentence().endswith(f"wait for {awaited}." if awaited else "is the limit.")
+
+
 def test_too_few_requests_and_guesses_are_no_ground_for_a_multiple():
     """Nothing waits, and that is all."""
     few = [look(at, busy=at % 3 == 0, workers=[(1, 0, 0, 0), (2, 0, 0, 0)]) for at in range(20)]

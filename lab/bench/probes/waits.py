@@ -83,6 +83,19 @@ class ThreadWaits:
         counts = self._seen.get(pid, Counter())
         return [(place, count / self.samples) for place, count in counts.most_common()]
 
+    def awaited(self, least: float) -> str:
+        """Return the server that at least so many threads wait for on average; empty: none."""
+        counts: Counter[str] = Counter()
+        for places in self._seen.values():
+            counts.update(places)
+        peers = {
+            place.removeprefix(RECEIVE).strip(): count / self.samples
+            for place, count in counts.items()
+            if place.startswith(RECEIVE) and ":" in place
+        }
+        peer = max(peers, key=lambda name: peers[name], default="")
+        return peer if peer and peers[peer] >= least else ""
+
     @property
     def polled(self) -> bool:
         """Whether a thread polled."""

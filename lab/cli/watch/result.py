@@ -11,6 +11,7 @@ from lab.analysis.in_flight import InFlight, Look, in_flight_of
 from lab.analysis.watch_verdict import MOST_GUESSED, WatchNotice, verdict
 from lab.bench.probes.watching import BUDGET, PERIOD, Watching
 from lab.cli.watch.target import WatchTarget
+from lab.model.wording import in_a_line
 
 SECOND = 1.0
 """Seconds of looks in a line."""
@@ -130,6 +131,7 @@ def verdict_of(
         cpu=[use.cpu for use in whole.workers if use.cpu is not None],
         cores=os.cpu_count() or 1,
         dropped=whole.dropped,
+        awaited=in_a_line(watching.waits.awaited(whole.figures.in_workers.mean / 2)),
     )
 
 
