@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import threading
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,8 +27,8 @@ from lab.cli.watch.target import find_target, unit_processes
 from lab.errors import UsageError
 from tests.kit.cases import cases
 from tests.kit.lab_process import BIN, environment, run, started, until
-from tests.kit.namespaces import made_host, why_none
-from tests.watch.stand import connected, looks_at, needs_diagnosis, stand
+from tests.kit.namespaces import entered, made_host, why_none
+from tests.watch.stand import Watcher, connected, looks_at, needs_diagnosis, stand
 
 pytestmark = needs_diagnosis
 
@@ -342,3 +343,28 @@ def test_a_server_in_another_network_namespace_is_watched_from_here(tmp_path):
         # This process is still where it was.
         with socket.create_server(("127.0.0.1", 0)) as here:
             assert find_target(f":{here.getsockname()[1]}").root == os.getpid()
+
+
+@pytest.mark.skipif(why_none() is not None, reason=f"{why_none()}")
+def test_a_server_in_a_container_is_watched_by_its_number_on_the_host(tmp_path):
+    """In other namespaces of network, processes and mounts, with its workers and their threads."""
+    container = (shutil.which("unshare"), "--pid", "--fork", "--kill-child", "--mount-proc")
+    with ExitStack() as stack:
+        host = stack.enter_context(made_host(""))
+        with entered(host):
+            command = (*container, "{bin}/gunicorn", *GUNICORN[1:])
+            gate, port, pid = stack.enter_context(stand(tmp_path, *command))
+            clients = stack.enter_context(closing(connected(port, HELD)))
+            clients.send("/held", 3)
+            gate.wait_for(3)
+        with pytest.raises(UsageError, match="of a server in a container name its process"):
+            find_target(f":{port}")
+        with closing(Watcher(f"pid:{pid}")) as watcher:
+            for look in watcher.looks():
+                assert (look.in_flight, look.connections) == (3, HELD)
+                assert sum(worker.busy for worker in look.workers.values()) == 3
+            assert watcher.target.settings.unknown == "its files are in a container"
+            waits = watcher.watching.waits
+            waits.sample(watcher.watching.workers.shown(()))
+            assert waits.awaited(3) == f"127.0.0.1:{gate.port}"
+            assert watcher.watching.dropped() == 0

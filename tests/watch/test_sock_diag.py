@@ -132,3 +132,17 @@ def test_another_system_is_named(monkeypatch):
     monkeypatch.delattr(sock_diag.socket, "AF_NETLINK")
     with pytest.raises(SocketDiagnosisError, match="sock_diag"):
         SocketDiagnosis()
+
+
+def test_a_namespace_that_may_not_be_entered_is_named(monkeypatch):
+    """As that of a container, for who is not root."""
+
+    class Refusing:
+        """Stands in for the C library."""
+
+        setns = staticmethod(lambda *_: -1)
+
+    monkeypatch.setattr(sock_diag, "_is_here", lambda _pid: False)
+    monkeypatch.setattr(sock_diag, "_LIBC", Refusing)
+    with pytest.raises(SocketDiagnosisError, match="another network namespace, such as a cont"):
+        SocketDiagnosis(os.getpid())
