@@ -24,6 +24,7 @@ from studies.pages import (
     results,
     slowed,
     systems,
+    watch,
 )
 from tools.pages import (
     addresses,
@@ -95,6 +96,9 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "stress": proofs.stress,
     "systems": systems.table,
     "value RUN: METRIC of PROFILE": runs.value,
+    "watch conditions": watch.conditions,
+    "watch errors": watch.table,
+    "watch errors in short": watch.in_short,
 }
 """
 What a directive may be, its arguments in capitals, and what makes its text of them.

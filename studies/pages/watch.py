@@ -1,0 +1,77 @@
+"""The stored comparison of `lab watch` with counters in applications and clients."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lab.model.document import Cell, Column, Table
+from lab.report import markdown
+from tools.pages.files import ROOT
+
+RESULTS = ROOT / "studies" / "results" / "watch_errors.json"
+
+NEAR, PART = 1.0, 0.15
+"""Requests, or the part of them, by which a mean may be off to be near."""
+
+HEADS = ("server", "handler", "clients, pause")
+FIGURES = ("sent", "in flight", "in code", "in workers", "error")
+
+
+def table() -> str:
+    """Return a row for each server, handler and load: mean and p95 of what was counted."""
+    columns = [Column(head, number=False) for head in HEADS] + [Column(head) for head in FIGURES]
+    rows = (
+        (
+            row["server"],
+            f"`{row['handler']}`",
+            f"{row['clients']}, {row['pause']:g} s",
+            *(_level(row[key]) for key in ("client", "in_flight", "in_code", "workers")),
+            f"{row['error']:.2f}",
+        )
+        for row in _stored()["rows"]
+    )
+    cells = tuple(tuple(map(Cell, row)) for row in rows)
+    return markdown.render_table(Table("", tuple(columns), cells))
+
+
+def in_short() -> str:
+    """Return in how many rows the mean is near, or between the two counters, and the worst."""
+    rows = _stored()["rows"]
+    good = [row for row in rows if _is_near(row) or _is_between(row)]
+    worst = max(rows, key=lambda row: abs(row["in_flight"][0] - row["client"][0]))
+    return (
+        f"In {len(good)} of {len(rows)} rows the mean of the requests in flight is within "
+        f"{NEAR:g} request or {PART:.0%} of what the clients counted, or between that and the "
+        f"requests in the code. The farthest is {worst['server']} with `{worst['handler']}` and "
+        f"{worst['clients']} clients: {worst['in_flight'][0]:.1f} for {worst['client'][0]:.1f}"
+    )
+
+
+def conditions() -> str:
+    """Return where and when it was measured."""
+    stored = _stored()
+    versions = ", ".join(f"{name} {one}" for name, one in stored["versions"].items())
+    return (
+        f"Linux {stored['kernel']}, {stored['cores']} cores, load average {stored['load']} before "
+        f"the first row, Python {stored['python']}, {versions}; {stored['at'][:10]}"
+    )
+
+
+def _is_near(row: dict[str, Any]) -> bool:
+    sent, estimate = row["client"][0], row["in_flight"][0]
+    return bool(abs(estimate - sent) <= max(NEAR, PART * sent))
+
+
+def _is_between(row: dict[str, Any]) -> bool:
+    return bool(row["in_code"][0] <= row["in_flight"][0] <= row["client"][0])
+
+
+def _level(level: list[float]) -> str:
+    mean, p95 = level
+    return f"{mean:.1f} / {p95:g}"
+
+
+def _stored() -> dict[str, Any]:
+    stored: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return stored

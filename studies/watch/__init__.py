@@ -1,0 +1,1 @@
+"""How exact the figures of `lab watch` are, and what it costs the server that it watches."""
