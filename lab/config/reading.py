@@ -195,7 +195,8 @@ def read_file(path: Path, known: Known) -> Config:
     """
     by_name = servers.of_file(path)
     text = _text(path, known, by_name)
-    server = by_name or servers.of_file(path, text)
+    server = servers.of_file(path, text) if path == STDIN else by_name
+    server = server or servers.of_file(path, text)
     _check_text(path, text, server)
     if server is None:
         raise ProfileError(path, f"is not read: {_instead_of(path)}")

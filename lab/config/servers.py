@@ -8,6 +8,7 @@ add an entry to `commands.toml`. To add a server whose options are known, add a 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from lab.config.interface import ASGI, UNKNOWN, WSGI
 from lab.config.meaning import Settings
 from lab.config.server import Server
 from lab.config.steps import Steps
+from lab.config.uvicorn.server import UVICORN
 from lab.config.uwsgi.server import UWSGI
 from lab.config.vocabulary.steps_for_meaning import GROUPS as OF_EVERY_SERVER
 from lab.errors import UsageError
@@ -37,7 +39,7 @@ COMMANDS = Path(__file__).with_name("commands.toml")
 STDIN = Path("-")
 """The path of a command that is read from standard input."""
 
-_KNOWN: tuple[Server, ...] = (UWSGI, GUNICORN, GRANIAN)
+_KNOWN: tuple[Server, ...] = (UWSGI, GUNICORN, GRANIAN, UVICORN)
 
 TRANSLATABLE: Mapping[str, Server] = {server.program: server for server in _KNOWN if server.output}
 """Program -> server, of the servers that `lab` translates from and to."""
@@ -96,7 +98,9 @@ def settings(profile: Profile) -> Settings:
 def of_file(path: Path, text: str = "") -> Server | None:
     """Return the server of a configuration, by its name or else by its *text*; None: unknown."""
     if path == STDIN:
-        return next(server for server in every() if server.reads_command)
+        commands = [server for server in every() if server.reads_command]
+        named = (server for server in commands if re.search(rf"\b{server.program}\s", text))
+        return next(named, commands[0])
     by_name = (server for server in every() if path.name.endswith(server.endings or ("\0",)))
     by_text = (server for server in every() if server.recognises(text))
     return next(by_name, None) or next(by_text, None)
@@ -159,9 +163,13 @@ def check_serves(name: str, service: Service, to: str) -> None:
         problem = "does not tell whether its application is WSGI or ASGI: set worker_class"
         raise UsageError(f"{in_a_line(name)} {problem} as a class of gunicorn or uvicorn")
     way = f"write --interface {WSGI} or {ASGI}, whichever the application is"
-    if interface == ASGI:
-        others = (program for program, other in TRANSLATABLE.items() if ASGI in other.interfaces)
-        other = next(program for program in others if program != service.program)
-        way = f"translate it to {other}, or serve a2wsgi.ASGIMiddleware(app) instead"
-    problem = f"serves an {interface.upper()} application, which {server.name} cannot serve"
+    if others := [
+        other.program
+        for other in TRANSLATABLE.values()
+        if interface in other.interfaces and other.program != service.program
+    ]:
+        adapter = "a2wsgi.ASGIMiddleware" if interface == ASGI else "a2wsgi.WSGIMiddleware"
+        way = f"translate it to {others[0]}, or serve {adapter}(app) instead"
+    article = "a" if interface == WSGI else "an"
+    problem = f"serves {article} {interface.upper()} application, which {server.name} cannot serve"
     raise UsageError(f"{in_a_line(name)} {problem}: {way}")

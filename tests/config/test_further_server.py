@@ -65,7 +65,7 @@ LINES = (
         "from lab.config.server import Server\n",
         "from lab.config.moonserve.server import MOONSERVE\nfrom lab.config.server import Server\n",
     ),
-    ("(UWSGI, GUNICORN, GRANIAN)", "(UWSGI, GUNICORN, GRANIAN, MOONSERVE)"),
+    ("_KNOWN: tuple[Server, ...] = (", "_KNOWN: tuple[Server, ...] = (MOONSERVE, "),
 )
 """What changes in the registry."""
 

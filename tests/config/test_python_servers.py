@@ -3,11 +3,12 @@
 import pytest
 
 from lab.config.configuration import Known
-from lab.config.granian import command as granian
+from lab.config.granian.command import TABLE as GRANIAN
 from lab.config.gunicorn import reader as gunicorn
+from lab.config.uvicorn.command import TABLE as UVICORN
 from lab.errors import ProfileError
 from lab.lint.lint import lint
-from tools import granian_options, gunicorn_settings
+from tools import command_options, gunicorn_settings
 
 
 def read(reader, folder, text):
@@ -82,18 +83,18 @@ def test_a_setting_has_its_name_and_the_words_of_the_command():
 )
 def test_what_granians_command_sets(text, expected, tmp_path):
     """Options as granian gets them, at the place of their name; variables before it, too."""
-    assert [each[:4] for each in read(granian.read, tmp_path, text)] == expected
+    assert [each[:4] for each in read(GRANIAN.read, tmp_path, text)] == expected
 
 
 def test_another_command_is_refused(tmp_path):
     """It says what is missing."""
     with pytest.raises(ProfileError, match="it does not contain the word `granian`"):
-        read(granian.read, tmp_path, "uvicorn site:app")
+        read(GRANIAN.read, tmp_path, "uvicorn site:app")
 
 
 def test_a_quote_that_is_not_closed_does_not_stop_the_reader(tmp_path):
     """The shell would say so."""
-    assert read(granian.read, tmp_path, "granian --host 'a") == [("host", "a", 1, 9, 0)]
+    assert read(GRANIAN.read, tmp_path, "granian --host 'a") == [("host", "a", 1, 9, 0)]
 
 
 @pytest.mark.parametrize("start", ["granian", "W=1 /venv/bin/granian", "exec granian"])
@@ -112,9 +113,10 @@ def test_a_file_that_is_no_command_is_missing():
         lint("my uwsgi.ini", Known())
 
 
-def test_the_carried_options_are_those_of_the_installed_granian():
-    """`tools/granian_options.py` writes them again."""
-    assert granian.CARRIED.read_text() == granian_options.table()
+@pytest.mark.parametrize("table", [GRANIAN, UVICORN], ids=lambda table: table.program)
+def test_the_carried_options_are_those_of_the_installed_version(table):
+    """`tools/command_options.py` writes them again."""
+    assert table.file.read_text() == command_options.table(table.program)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ release: python manage.py migrate
 web: cd shop && A=1 exec gunicorn app:app --workers 4 --bind 0.0.0.0:$PORT 2>&1
 worker: celery -A gunicorn
 api: granian --interface wsgi 'a;b' app:app
-other: uvicorn app:app
+other: daphne app:app
 """
 
 
@@ -41,7 +41,7 @@ def test_the_servers_of_a_procfile_have_their_places(file):
     assert web.place(Spot(file, 1, 14)) == Spot(file, 3, 35)
     assert (web.folder, web.alone, web.surroundings.in_shell) == (Path("shop"), False, True)
     assert (api.text, api.alone) == ("granian --interface wsgi 'a;b' app:app", True)
-    assert (other.name, other.program) == ("other", "uvicorn")
+    assert (other.name, other.program) == ("other", "daphne")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_start_command_is_read_by_its_name(file):
     for name, said in (
         ("Procfile", "starts 3 servers: name Procfile:web or Procfile:api or Procfile:other"),
         ("Procfile:wob", "has no server wob: name Procfile:web or"),
-        ("Procfile:other", "is a command of uvicorn, whose options lab does not know"),
+        ("Procfile:other", "is a command of daphne, whose options lab does not know"),
     ):
         with pytest.raises(ProfileError, match=said):
             reading.read(name, Known())

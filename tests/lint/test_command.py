@@ -82,7 +82,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
         (["--select", "UW77", "x.txt"], "--select: rule UW77 does not exist: "),
         (
             ["--explain", "UW999"],
-            "UW999 does not exist: rules begin with GR, GU, ST or UW; list them ",
+            "UW999 does not exist: rules begin with GR, GU, ST, UV or UW; list them ",
         ),
         (["--uwsgi", "/nonexistent", "x.txt"], "--uwsgi /nonexistent: is no uWSGI that runs here"),
         (["--connections", "0", "x.txt"], "--connections: '0': a whole number from 1 to"),
@@ -403,7 +403,7 @@ def test_what_is_no_text_is_refused(lint):
         ("uwsgi --processs 4", "uWSGI does not start with this option: write --processes"),
         ("Procfile", "Procfile: starts no server that lab knows: name the command in quotes"),
         ("gunicorn -c prod.conf.py a:b", "prod.conf.py: the file does not exist here, so"),
-        ("uvicorn a:b", "is a command of uvicorn, whose options lab does not know"),
+        ("daphne a:b", "is a command of daphne, whose options lab does not know"),
         ("bob's.ini", "the file does not exist"),
         ("no such.ini", "the file does not exist"),
     ],
@@ -582,7 +582,7 @@ worker: celery -A app
 web: gunicorn app:app --reload
 api: uwsgi --ini uwsgi.ini --http :$PORT --listen 20
 admin: gunicorn admin:app --reload
-other: uvicorn app:app
+other: daphne app:app
 """
 
 
@@ -599,7 +599,7 @@ def test_all_servers_of_a_procfile_are_linted(lint, name):
     ]
     assert re.findall(r"^uwsgi.ini:1:1 +(\w+)", out, re.MULTILINE) == ["UW314"]
     assert out.count("[--fix --unsafe-fixes]") == (name == ".")
-    unread = "Procfile:5: is a command of uvicorn, whose options lab does not know"
+    unread = "Procfile:5: is a command of daphne, whose options lab does not know"
     assert (code, errors) == (2, f"lab: {unread}\n")
 
 

@@ -15,7 +15,7 @@ OWN = "UW9"
 REMARKS = (
     {"UW016", "UW112", "UW113", "UW206", "UW209", "UW210", "UW218", "UW317", "UW322"}
     | {"UW405", "UW410"}
-    | {"GU006", "GU007", "GU010", "GU021", "GU022", "GU024", "GR002", "GR003", "GR004"}
+    | {"GU006", "GU007", "GU010", "GU021", "GU022", "GU024", "GR002", "GR003", "GR004", "UV004"}
     | {f"UW50{number}" for number in range(1, 10)}
 )
 
@@ -34,6 +34,13 @@ PLACES = {
     "GR012": (1, 26),
     "GR013": (1, 48),
     "GR014": (1, 26),
+    "UV001": (1, 17),
+    "UV002": (1, 17),
+    "UV003": (1, 9),
+    "UV004": (1, 17),
+    "UV005": (1, 17),
+    "UV006": (1, 32),
+    "UV007": (1, 17),
     "GU001": (1, 1),
     "GU002": (1, 1),
     "GU003": (1, 1),
@@ -197,6 +204,18 @@ def test_a_message_is_one_sentence_that_says_what_to_do():
 
 
 FOUND = [
+    ("UV001", "uvicorn a:b -w 4"),
+    ("UV001", "python -m uvicorn a:b --bind 0.0.0.0:80"),
+    ("UV001", "UVICORN_WORKER=4 uvicorn a:b"),
+    ("UV002", "uvicorn a:b --port auto"),
+    ("UV002", "uvicorn a:b --log-level warn"),
+    ("UV002", "uvicorn a:b --loop uvlop"),
+    ("UV002", "uvicorn a:b --ws-ping-interval soon"),
+    ("UV002", "UVICORN_LIFESPAN=yes uvicorn a:b"),
+    ("UV003", "uvicorn app"),
+    ("UV003", "UVICORN_APP=app.py uvicorn"),
+    ("UV005", "UVICORN_RELOAD=1 uvicorn a:b"),
+    ("UV006", "FORWARDED_ALLOW_IPS='*' uvicorn --host :: a:b"),
     ("UW001", "strict = true\nbase = /srv\nchdir = %(base)"),
     ("UW001", "max_requests = 100"),
     ("UW002", "master = false ; not yet"),
@@ -335,6 +354,12 @@ FOUND = [
 """Rule, and another configuration that it finds something in."""
 
 SILENT = [
+    ("UV001", "uvicorn a:b --no-access-log --no-server-header --ws-per-message-deflate false"),
+    ("UV002", 'uvicorn a:b --port "$PORT" --http shop.http:Protocol --log-level trace'),
+    ("UV003", 'uvicorn "$APP"'),
+    ("UV003", "uvicorn shop.web:site.app --app-dir src"),
+    ("UV006", "uvicorn a:b --forwarded-allow-ips '*'"),
+    ("UV006", "uvicorn a:b --host 0.0.0.0 --no-proxy-headers --forwarded-allow-ips '*'"),
     ("GR010", "granian --interface wsgi --workers 4 --respawn-failed-workers site:app"),
     ("GR011", "granian --interface asgi --runtime-threads 4 site:app"),
     ("GR011", "granian --interface wsgi --runtime-threads 1 site:app"),

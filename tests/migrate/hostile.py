@@ -19,8 +19,9 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.cli.migrate.migration import Migration, migrated
 from lab.config.granian.script import CPUS
+
+from lab.cli.migrate.migration import Migration, migrated
 from lab.config.vocabulary.values import Cpus, Expression, Variable
 from lab.errors import LabError
 

@@ -223,6 +223,7 @@ def test_one_core_does_not_decide_how_many_workers_are_best(ground, facts, tried
 ASGI = {
     "gunicorn.conf.py": 'worker_class = "uvicorn.workers.UvicornWorker"\nthreads = 4\n',
     "": "granian --interface asgi a:b",
+    "uvicorn": "uvicorn --workers 8 --limit-concurrency 9 --loop asyncio a:b",
 }
 
 
@@ -234,9 +235,20 @@ def test_an_event_loop_is_tried_with_what_it_has(ground, name):
     assert found["workers"] == [{"workers": "2"}, {"workers": "4"}]
     assert "greenlets" not in found
     assert not any("backpressure" in each for each in found.get("runtime", ()))
+    assert not any("limit-concurrency" in each for each in found.get("loop", ()))
     later = tried(made, champion={"workers": "4"}, first=False)
     assert not any("threads" in each for each in later["workers"])
     assert made.places({}) is None
+
+
+def test_what_an_event_loop_runs_in_is_tried(ground):
+    """uvicorn's loop and parser, each once; and a queue for each of gunicorn's workers."""
+    found = tried(ground(ASGI["uvicorn"], "uvicorn"))
+    assert found["loop"] == [{"loop": "auto"}, {"http": "h11"}]
+    assert found["log"] == [{"access-log": "false"}]
+    assert tried(ground('worker_class = "asgi"\n', "gunicorn.conf.py"))["accept"] == [
+        {"reuse_port": "True"}
+    ]
 
 
 @pytest.mark.parametrize(("kind", "is_tried"), [("asgi", False), ("uvicorn.UvicornWorker", True)])

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
+from lab.config.interface import ASGI, WSGI
 from lab.errors import FileError, UsageError
 from lab.report import markdown
 from studies.pages import (
@@ -90,7 +92,8 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "selftest in short": proofs.selftest_in_short,
     "senses": vocabulary.options,
     "senses without counterpart": vocabulary.without_counterpart,
-    "senses without option": vocabulary.behaviour,
+    "senses without option": partial(vocabulary.behaviour, WSGI),
+    "senses without option of asgi": partial(vocabulary.behaviour, ASGI),
     "slowed": slowed.table,
     "statements SOURCE": claims.statements,
     "stress": proofs.stress,

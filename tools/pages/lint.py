@@ -18,9 +18,9 @@ VERSIONS = ", ".join(f"{server.name} {server.version}" for server in TRANSLATABL
 OPENING = f"""\
 # Rules of `lab lint`
 
-`lab lint uwsgi.ini` reports problems of a configuration of uWSGI, gunicorn or granian before you
-start it; [how to use it](../how-to/lint.md). `lab lint --explain CODE` prints an entry of this
-page, and a file that looks like the bad one and is right. A code is never used again.
+`lab lint uwsgi.ini` reports problems of a configuration of uWSGI, gunicorn, granian or uvicorn
+before you start it; [how to use it](../how-to/lint.md). `lab lint --explain CODE` prints an entry
+of this page, and a file that looks like the bad one and is right. A code is never used again.
 
 | class | means | exit status |
 |---|---|---|
@@ -46,6 +46,7 @@ GROUPS = {
     "UW9": "The linter itself",
     "GU": "gunicorn",
     "GR": "granian",
+    "UV": "uvicorn",
     "ST": "The command that starts a server",
 }
 """How a code begins -> what such rules are about."""

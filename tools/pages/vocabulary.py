@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from lab.config.interface import WSGI
 from lab.config.servers import TRANSLATABLE
 from lab.config.vocabulary.senses import (
     Gone,
@@ -52,13 +53,14 @@ def without_counterpart() -> str:
     return _table(("feature", *_names(), "elsewhere"), rows)
 
 
-def behaviour() -> str:
-    """Return in what the servers differ though no option shows it."""
+def behaviour(interface: str) -> str:
+    """Return in what the servers of an interface differ though no option shows it."""
     rows = (
-        (each.about, *(each.does[program] for program in TRANSLATABLE), each.ask)
+        (each.about, *(each.does[program] or UNKNOWN for program in _serving(interface)), each.ask)
         for each in hidden()
+        if each.interface == interface
     )
-    return _table(("what", *_names(), "look at"), rows)
+    return _table(("what", *_names(interface), "look at"), rows)
 
 
 def differences(keys: str) -> str:
@@ -71,7 +73,7 @@ def differences(keys: str) -> str:
     Raises:
         UsageError: None of the tables has one of them.
     """
-    return _table(_names(), (_difference(key.strip()) for key in keys.split(",")))
+    return _table(_names(WSGI), (_difference(key.strip()) for key in keys.split(",")))
 
 
 def _difference(key: str) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ def _difference(key: str) -> tuple[str, ...]:
     }
     if (found := known.get(key)) is None:
         raise UsageError(f"the vocabulary has no {key!r}, only {', '.join(known)}")
-    first, *others = (_cell(found, program) for program in TRANSLATABLE)
+    first, *others = (_cell(found, program) for program in _serving(WSGI))
     repeated = [
         SAME if cell == before else cell
         for before, cell in zip(("", *others), others, strict=False)
@@ -161,8 +163,15 @@ def _code(text: str) -> str:
     return f"`{text}`"
 
 
-def _names() -> Iterator[str]:
-    return (each.name for each in TRANSLATABLE.values())
+def _names(interface: str = "") -> Iterator[str]:
+    return (TRANSLATABLE[program].name for program in _serving(interface))
+
+
+def _serving(interface: str) -> Iterator[str]:
+    """Yield the programs that serve an interface, empty for any."""
+    for program, server in TRANSLATABLE.items():
+        if not interface or interface in server.interfaces:
+            yield program
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

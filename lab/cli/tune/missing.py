@@ -24,7 +24,7 @@ from lab.lint.lint import READ_AGAIN, linted
 from lab.lint.rules import flaws
 from lab.lint.rules.rule import RULES
 
-SAFETY = ("UW3", "GU", "GR")
+SAFETY = ("UW3", "GU", "GR", "UV")
 """How the codes of rules begin that are about requests which are lost."""
 
 LACKS = 4

@@ -43,7 +43,7 @@ WORKERS, LOG, ACCEPT_QUEUE, GREENLET, LOCK = (
 )  # fmt: skip
 """Groups that every server may have; of one group one change at most is taken."""
 
-SAID_BY = {"WEB_CONCURRENCY", "GRANIAN_WORKERS"}
+SAID_BY = {"WEB_CONCURRENCY", "GRANIAN_WORKERS", "UVICORN_WORKERS"}
 """Variables that say how many workers there are where no option does."""
 
 LATER = {WORKERS, LOCK}

@@ -6,22 +6,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from lab.config.configuration import Config
-from lab.config.granian.command import PROGRAM, default_threads, interface_of, target
-from lab.config.granian.script import CPUS, beside_command, check_certain
+from lab.config.granian.command import PROGRAM, TABLE, default_threads, interface_of
 from lab.config.interface import WSGI
-from lab.config.spot import Setting
-from lab.config.vocabulary import environment, values
-from lab.config.vocabulary.addresses import bound
-from lab.config.vocabulary.quoting import (
-    as_shell,
-    assignment,
-    guards,
-    refused_by_shell,
-    refused_name,
-    shell_comment,
+from lab.config.script import beside_command, check_certain
+from lab.config.script_writer import (
+    CommandWords,
+    ScriptWriter,
+    listens_on_first,
+    module_of,
+    write_one_address,
 )
+from lab.config.spot import Setting
+from lab.config.vocabulary import values
+from lab.config.vocabulary.addresses import bound
+from lab.config.vocabulary.quoting import as_shell
 from lab.config.vocabulary.senses import Spelling, senses
 from lab.config.vocabulary.service import (
     Address,
@@ -37,38 +38,10 @@ from lab.config.vocabulary.service import (
     without,
     written,
 )
-from lab.config.vocabulary.translation import (
-    Files,
-    Note,
-    OptionLine,
-    Translation,
-    Translator,
-    Words,
-    adapted,
-)
+from lab.config.vocabulary.translation import Note, OptionLine, Translation, Translator, adapted
 from lab.config.vocabulary.values import Expression
 from lab.config.words import OFF
 
-
-def _refused_name(name: str) -> str:
-    """Return why a file of variables cannot set one; empty where it can."""
-    if not values.NAME.fullmatch(name):
-        return environment.NO_VARIABLE
-    if name.startswith("GRANIAN_"):
-        return f"granian would take {name} for an option: rename it, or write the option"
-    return refused_name(name)
-
-
-WORDS = Words(
-    "--{} {}",
-    yes="",
-    mixes_tls=False,
-    folders=":",
-    variable=_refused_name,
-    sets_first=True,
-    address=lambda _: "",
-    refused=refused_by_shell,
-)
 NO_THREADS = "blocking-threads is not set"
 HALF = "granian then runs up to half of backpressure, or of backlog / workers, as threads"
 WRITE = "write --blocking-threads"
@@ -97,6 +70,10 @@ def service_of(config: Config) -> Service:
         PROGRAM, settings, lambda name: name, values.of_shell, lambda each: each.value not in OFF
     )
     by_sense = _modes(by_sense)
+    called = config.last("interface")
+    if called is not None and called.value == "asginl":
+        off = (Expression.of("off"),)
+        by_sense["lifespan"] = SenseSetting(senses()["lifespan"], off, True, written(called))
     gone, unknown = sorted_out(PROGRAM, rest)
     application, interface = _application(config), interface_of(config)
     by_sense, idle = without(by_sense, () if interface == WSGI else ("threads",))
@@ -111,7 +88,7 @@ def service_of(config: Config) -> Service:
         idle,
         extra=(
             *lost,
-            *no_module(target(config), application),
+            *no_module(TABLE.target(config), application),
             *(
                 (path, "granian ends the URL path at its =: use a path without =")
                 for path in ambiguous
@@ -181,7 +158,7 @@ def _with_routes(settings: Sequence[Setting], routes: list[str]) -> Iterator[Set
 
 
 def _application(config: Config) -> Application | None:
-    served = target(config)
+    served = TABLE.target(config)
     if served is None:
         return None
     name, colon, called = served.value.partition(":")
@@ -220,11 +197,9 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
     if write := _SPECIAL.get(sense_setting.sense.key):
         write(made, sense_setting, column)
         return True
+    if WRITER.write_environment(made, sense_setting):
+        return True
     match sense_setting.sense.key:
-        case "environment":
-            made.write_variables(sense_setting, "granian.env", "the value is empty")
-        case "pythonpath":
-            made.changed.append(Note(sense_setting.was, "PYTHONPATH in granian.env"))
         case "keeps-connections" if not sense_setting.on:
             made.changed.append(Note(sense_setting.was, KEEPS))
         case "header-bytes":
@@ -248,6 +223,8 @@ def _socket_mode(made: Translation, sense_setting: SenseSetting, column: Spellin
 
 def _keepalive(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
     """Write the time of an idle connection, which is also that for headers."""
+    if sense_setting.implied:
+        return  # what is not visible in the configuration says so
     headers = senses()["read-time"]
     if sense_setting.value.text == "0":
         made.write(sense_setting, "no-http1-keep-alive")
@@ -271,101 +248,59 @@ def _static(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
         made.lines.append(OptionLine("static-path-mount", folder, sense_setting.was))
 
 
-_SPECIAL = {"keepalive": _keepalive, "socket-mode": _socket_mode, "static": _static}
+def _has_no_lifespan(service: Service) -> bool:
+    """Return whether an application gets no lifespan events."""
+    lifespan = service.senses.get("lifespan")
+    return lifespan is not None and lifespan.value.text == "off"
+
+
+def _lifespan(made: Translation, sense_setting: SenseSetting, _column: Spelling) -> None:
+    is_off = _has_no_lifespan(made.service)
+    becomes = "--interface asginl" if is_off else "not needed: lifespan events are sent"
+    made.same.append(Note(sense_setting.was, becomes))
+
+
+_SPECIAL = {
+    "keepalive": _keepalive,
+    "lifespan": _lifespan,
+    "socket-mode": _socket_mode,
+    "static": _static,
+}
 """Key of a meaning -> function that writes it."""
 
 
-def added(made: Translation) -> None:
-    """Say where it listens: at one address, by HTTP."""
-    first, *others = made.service.addresses or (None,)
-    if first is not None and first.protocol == "http" and not first.elsewhere:
-        made.same.append(Note(first.was, "--uds" if first.path else "--host, --port"))
-    elif first is not None and first.protocol != "http":
-        says = "granian speaks HTTP only, so nginx needs proxy_pass instead of uwsgi_pass"
-        made.changed.append(Note(first.was, says))
-    made.lost += [
-        Note(address.was, "granian listens on one address") for address in others if address
-    ]
-
-
-def files(made: Translation, name: str) -> Files:
-    """Return the script for sh, and the file of its variables; see `Files`."""
-    return Files(text_of(made), f"sh {name}", environment_of(made), script_of(made))
-
-
-def text_of(made: Translation) -> str:
-    """Return a script for sh: what each word was stands above the command."""
-    words = list(_words(made))
-    body = " \\\n    ".join(shown for shown, _ in words)
-    told = "".join(f"{shell_comment(f'  {shown}: {was}')}\n" for shown, was in words[1:] if was)
-    env = "set -a; . ./granian.env; set +a\n\n" if environment_of(made) else ""
-    return f"#!/bin/sh\n# What each word was:\n{told}\n{_computed(made, body, env)}exec {body}\n"
-
-
-def script_of(made: Translation) -> str:
-    """Return a script that prints the environment's words and the command's; see `Files`."""
-    body = " ".join(shown for shown, _ in _words(made))
-    variables = "".join(f'"{name}=${name}" ' for name, _ in _assigned(made))
-    before = _computed(made, body, environment_of(made))
-    return f"{before}printf '%s\\0' {variables}'' {body}\n"
-
-
-def _computed(made: Translation, body: str, env: str) -> str:
-    """
-    Return what stands before a command: its numbers, with the lines that set variables.
-
-    CPUs are counted first, as those variables may change what `nproc` prints.
-    """
-    cpus = CPUS if "CPUS" in body + environment_of(made) else ""
-    return cpus + env + guards(line.value for line in made.lines if line.value is not None)
-
-
-def _words(made: Translation) -> Iterator[tuple[str, str]]:
-    """Yield the words of the command, each with what it was."""
-    service = made.service
-    yield f"granian --interface {service.interface}", ""
+def _begins(service: Service) -> CommandWords:
+    yield f"granian --interface {'asginl' if _has_no_lifespan(service) else service.interface}", ""
     for address in service.addresses[:1]:
         if address.path is not None:
             yield f"--uds {as_shell(address.path)}", address.was
         else:
             host = as_shell(bound(address).host)
-            where = f"--host {host} --port {as_shell(address.port)}"
-            yield where, address.was
-    for line in made.lines:
-        value = "" if line.value is None else f" {as_shell(line.value)}"
-        yield f"--{line.option}{value}", f"{line.was}. {line.says}" if line.says else line.was
-    app = service.application
-    if app is None:
-        yield "MODULE:CALLABLE", ""
-        return
+            yield f"--host {host} --port {as_shell(address.port)}", address.was
+
+
+def _target(app: Application) -> CommandWords:
     if app.factory:
         yield "--factory", app.was
-    yield as_shell(Expression.of(f"{app.module}:{app.callable.removesuffix('()')}")), app.was
+    yield module_of(app), app.was
 
 
-def environment_of(made: Translation) -> str:
-    """Return the file of its environment variables; empty without any."""
-    return "".join(f"{assignment(name, value)}\n" for name, value in _assigned(made))
+WRITER = ScriptWriter(PROGRAM, _begins, _target, ("GRANIAN_",))
 
 
-def _assigned(made: Translation) -> Iterator[tuple[str, Expression]]:
-    """Yield the variables that are set, each with its value."""
-    senses_set = made.service.senses
-    expressions = [*senses_set["environment"].values] if "environment" in senses_set else []
-    if "pythonpath" in senses_set:
-        values = senses_set["pythonpath"].values
-        parts = [part for value in values for part in (":", *value.parts)][1:]
-        expressions.append(Expression(("PYTHONPATH=", *parts)))
-    for value in expressions:
-        name, _, text = str(value.parts[0]).partition("=")
-        yield name, Expression((text, *value.parts[1:]))
-
-
-def _listens(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
-    """Return where it listens: at the first address, by HTTP."""
-    return tuple(replace(address, protocol="http") for address in addresses[:1])
+def added(made: Translation) -> None:
+    """Say where it listens: at one address, by HTTP."""
+    write_one_address(made, ("--uds", "--host, --port"))
 
 
 TRANSLATOR = Translator(
-    PROGRAM, service_of, files, added, special, WORDS, check_certain, beside_command, _listens
+    PROGRAM,
+    service_of,
+    WRITER.files,
+    added,
+    special,
+    WRITER.words,
+    partial(check_certain, TABLE),
+    partial(beside_command, TABLE),
+    listens_on_first,
 )

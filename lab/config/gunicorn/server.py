@@ -16,7 +16,7 @@ from lab.config.meaning import ComputedValue, Settings
 from lab.config.server import Server
 from lab.config.spot import Setting, Spot
 from lab.config.steps import Step, Steps, new_option
-from lab.config.vocabulary.steps_for_meaning import StepsOfMeaning
+from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
 from lab.errors import ProfileError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ EVENT_LOOPS = re.compile("gevent|eventlet|tornado")
 class Gunicorn(Server):
     """gunicorn."""
 
+    groups: ClassVar[Mapping[str, str]] = steps.GROUPS
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
 
     @property
@@ -74,6 +75,10 @@ class Gunicorn(Server):
         if is_command(config):
             return command_edit.edited(edit.GRAMMAR, config, steps)
         return edit.edited(config, steps)
+
+    def candidates(self, config: Config) -> Pairs:
+        """Return the changes of how its ASGI workers accept that are tried."""
+        return steps.candidates(config)
 
     def value_of(self, text: str) -> str:
         """Return the value of a literal, such as 4 or gevent; other expressions unchanged."""
@@ -208,5 +213,6 @@ GUNICORN = Gunicorn(
     max_bytes=LARGEST,
     edits_command=True,
     output=FILE,
+    tunable=steps.TUNABLE,
     speaks_uwsgi=True,
 )

@@ -12,7 +12,7 @@ from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.certainty import HELD, uncertain
 from lab.config.gunicorn.command import ARGUMENTS
 from lab.config.gunicorn.reader import carried
-from lab.config.interface import WSGI, is_uvicorn, of_worker_class
+from lab.config.interface import ASGI, WSGI, is_uvicorn, of_worker_class
 from lab.config.spot import Setting
 from lab.config.vocabulary import environment, values
 from lab.config.vocabulary.addresses import below, of_bind
@@ -175,6 +175,8 @@ def _class_fact(kind: str) -> str:
     """Return the class of workers as a fact; the class of several threads shows in those."""
     if kind in {"sync", "gthread"}:
         return f"class {kind}"
+    if of_worker_class(kind) == ASGI:
+        return "class uvicorn" if is_uvicorn(kind) else "class asgi"
     return "class gevent" if "gevent" in kind else "other class"
 
 
@@ -285,10 +287,11 @@ def _plain_class(setting: Setting | None, kind: str) -> Iterator[tuple[str, str]
 
 
 def _unread(kind: str) -> tuple[str, ...]:
-    """Return the meanings that ASGI workers ignore."""
+    """Return the meanings that workers of a class ignore."""
+    of_asgi = ("event-loop", "lifespan", "ws-bytes", "prefix")
     if of_worker_class(kind) == WSGI:
-        return ()
-    of_uvicorn = ("header-line", "header-count", "header-bytes")
+        return of_asgi
+    of_uvicorn = ("header-line", "header-count", "header-bytes", *of_asgi)
     # gunicorn/workers/gasgi.py:191: asyncio listens again, with its own default of 100
     others = of_uvicorn if is_uvicorn(kind) else ("backlog",)
     return ("threads", "greenlets", "file-wrapper", "sendfile", *others)

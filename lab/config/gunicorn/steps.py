@@ -1,12 +1,13 @@
-"""The steps that set a meaning in a gunicorn configuration."""
+"""The steps that set a meaning in a gunicorn configuration, and what `lab tune` tries with it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from lab.config.configuration import Config
+from lab.config.interface import ASGI, of_worker_class
 from lab.config.steps import Put, Step
-from lab.config.vocabulary.steps_for_meaning import StepsOfMeaning, without
+from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning, without
 
 
 def _gevent_class(_config: Config, value: str) -> Iterator[Step]:
@@ -28,3 +29,23 @@ SPECIAL: Mapping[str, StepsOfMeaning] = {
     "access-log": without("accesslog"),
 }
 """Key of a meaning -> the steps that set it, where that is more than one option."""
+
+GROUPS = {"accept": "a queue of connections for each worker, with an ASGI application"}
+"""Groups of `candidates` -> what each group is."""
+
+TUNABLE = ("reuse_port",)
+"""Options of gunicorn alone that `lab tune` may set."""
+
+
+def candidates(config: Config) -> Pairs:
+    """
+    Return the changes that `lab tune` tries with gunicorn alone.
+
+    Kept connections stay with the worker that accepted them: those that a proxy opens at once may
+    all be with one, where workers share a queue.
+    """
+    kind, setting = config.last("worker_class"), config.last("reuse_port")
+    is_asgi = kind is not None and of_worker_class(kind.value) == ASGI
+    if not is_asgi or (setting is not None and setting.value != "False"):
+        return ()
+    return (("accept", {"reuse_port": "True"}),)

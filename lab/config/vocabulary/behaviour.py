@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lab.config.interface import WSGI
 from lab.config.vocabulary.senses import hidden, senses
 from lab.config.vocabulary.service import Address, Service, one_line
 from lab.config.vocabulary.values import Expression
@@ -79,15 +80,17 @@ def _of_addresses(addresses: Sequence[Address]) -> Iterator[str]:
     yield from (kind for kind, holds in kinds.items() if holds and all(holds))
 
 
-def differences(before: Deployment, after: Deployment) -> Iterator[tuple[str, str, str, str]]:
+def differences(
+    before: Deployment, after: Deployment, interface: str = WSGI
+) -> Iterator[tuple[str, str, str, str]]:
     """
-    Yield in what two servers differ though no option shows it.
+    Yield in what two servers differ though no option shows it, with applications of an interface.
 
     Yields:
         What it is about, what the server before does, the one after, and what to look at.
     """
     of_before, of_after = facts(before), facts(after)
-    for difference in hidden():
+    for difference in (one for one in hidden() if one.interface == interface):
         old = difference.done_by(before.program, of_before)
         new = difference.done_by(after.program, of_after)
         alike = _without_option(old) == _without_option(new)

@@ -16,6 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from lab.config.interface import WSGI
+
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
@@ -47,6 +49,9 @@ class Spelling:
 
     says: str = ""
     """What differs there from other servers."""
+
+    choices: tuple[str, ...] = ()
+    """The values that it takes; empty: any."""
 
     lost: str = ""
     """What becomes of it where it cannot be carried over, and the way out."""
@@ -115,6 +120,9 @@ class Hidden:
 
     unless: str = ""
     """Key of the sense that shows it where a configuration says that."""
+
+    interface: str = WSGI
+    """The interface of the applications that it is about."""
 
     cases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By program: facts of a configuration -> what the server then does; empty: unknown."""
@@ -202,6 +210,7 @@ def hidden() -> tuple[Hidden, ...]:
             _columns("hidden", key),
             said["ask"],
             said.get("unless", ""),
+            said.get("interface", WSGI),
             _columns("cases", key),
         )
         for key, said in _read("hidden.toml").items()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from lab.config.configuration import Config
+from lab.config.interface import ASGI, WSGI
 from lab.config.vocabulary import environment
 from lab.config.vocabulary.addresses import GLOB, refused_as_uwsgi
 from lab.config.vocabulary.behaviour import Deployment, differences, of_service
@@ -17,7 +18,7 @@ from lab.config.vocabulary.values import Cpus, Expression
 COUNTED = "also obeys a container's CPU limit; {} does not"
 """What differs where CPUs are counted: the writers do it by functions of their own."""
 
-COUNTS = {"uwsgi": "%k", "gunicorn": "cpu_count()", "granian": "nproc"}
+COUNTS = {"uwsgi": "%k", "gunicorn": "cpu_count()"}
 """Program -> how its configurations count CPUs."""
 
 UNKNOWN = "lab knows no equivalent: look it up in the options of the new server"
@@ -269,11 +270,11 @@ class Translator:
 
 def _differences(service: Service, after: Deployment) -> Iterator[Note]:
     """Yield in what two servers differ though no option shows it."""
-    if not service.is_wsgi:
+    if service.interface not in {WSGI, ASGI}:
         yield Note(f"an {service.interface.upper()} application", NOT_KNOWN)
         return
     names = name_of(service.program), name_of(after.program)
-    for about, old, new, ask in differences(of_service(service), after):
+    for about, old, new, ask in differences(of_service(service), after, service.interface):
         yield Note(about, f"{names[0]}: {old}; {names[1]}: {new}. Check: {ask}")
 
 
@@ -360,6 +361,9 @@ def _carry(made: Translation, sense_setting: SenseSetting, column: Spelling) -> 
         made.same.append(Note(sense_setting.was, column.says or "not needed"))
     elif column.lost:  # also of an option that has words of its own on each server
         made.drop(sense_setting, column.lost)
+    elif _is_refused(sense_setting.value, column):
+        choices = ", ".join(column.choices)
+        made.drop(sense_setting, f"{column.names[0]} takes one of {choices}")
     elif column.names:
         for value in sense_setting.values if sense_setting.is_list else (sense_setting.value,):
             one = (
@@ -367,10 +371,15 @@ def _carry(made: Translation, sense_setting: SenseSetting, column: Spelling) -> 
                 if len(sense_setting.values) > 1
                 else sense_setting
             )
-            counts = COUNTS.get(made.service.program, "the old number")
+            counts = COUNTS.get(made.service.program, "nproc")
             if "$(" in sense_setting.was:
                 counts = "nproc"  # also in a command of gunicorn
             made.write(one, column.names[0], *adapted(value, column, counts))
+
+
+def _is_refused(value: Expression, column: Spelling) -> bool:
+    """Return whether the option of a server does not take a value."""
+    return bool(column.choices) and value.text is not None and value.text not in column.choices
 
 
 def _carry_switch(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:

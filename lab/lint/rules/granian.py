@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lab.config.granian.command import (
-    VARIABLE,
-    carried,
-    default_threads,
-    interface_of,
-    options,
-    variables,
-    workers_of,
-)
+from lab.config.granian.command import TABLE, default_threads, interface_of, workers_of
 from lab.config.interface import ASGI, RSGI, WSGI
 from lab.config.steps import Drop, Put
-from lab.lint.rules.alike import DIGITS
-from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, rule
+from lab.lint.rules.command_options import refused_values, unknown_options
+from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Severity, rule
 
 
 @rule(
@@ -147,41 +139,8 @@ INSTEAD = {
 )
 def unknown_option(config: Case) -> Iterator[Flaw]:
     """It does not start."""
-    for setting in config.settings:
-        name = setting.option
-        if name in options():
-            continue
-        if VARIABLE.match(f"{name}="):
-            yield from _unknown_variable(config, setting)
-            continue
-        long = name if name.startswith("-") else f"--{name}"
-        close = config.table.nearest(name, options())
-        meant = INSTEAD.get(name, f"--{close}" if close else "")
-        if name == "threads" and is_wsgi(config):
-            meant = "--blocking-threads"  # gunicorn's and uWSGI's threads run the application
-        text = f"{long}: granian {carried()['version']} has no such option and does not start"
-        there = meant and config.last(meant.removeprefix("--"))
-        fix = None
-        if meant.removeprefix("--") in options() and not there:
-            edit = Edit(setting.spot, long, meant)
-            fix = Fix((edit,), safe=False, description=meant)
-        say = f"{meant} is already set; leave this one out" if there else f"write {meant}"
-        yield config.flaw(setting.spot, f"{text}; {say if meant else 'leave it out'}", fix)
-
-
-def _unknown_variable(config: Case, setting: Setting) -> Iterator[Flaw]:
-    """Yield what is wrong with a variable that granian does not read."""
-    known = {f"GRANIAN_{variable}" for variable in variables()}
-    # The variable of an option is not always called as the option is: GRANIAN_LOG_ACCESS_ENABLED.
-    option = setting.option.removeprefix("GRANIAN_").lower().replace("_", "-")
-    entry = options().get(option)
-    close = f"GRANIAN_{entry['variable'].upper()}" if entry else None
-    meant = close or config.table.nearest(setting.option, known)
-    text = f"{setting.option}: granian does not read this variable, and does not warn"
-    there = meant and config.last(variables()[meant.removeprefix("GRANIAN_")])
-    fix = config.rename(setting, meant) if meant and not there else None
-    say = f"write {meant}" if meant else "leave it out"
-    yield config.flaw(setting.spot, f"{text}; {say}", fix, harmless=True)
+    threads = {"threads": "--blocking-threads"} if is_wsgi(config) else {}
+    yield from unknown_options(config, TABLE, {**INSTEAD, **threads})
 
 
 @rule(
@@ -196,21 +155,7 @@ def _unknown_variable(config: Case, setting: Setting) -> Iterator[Flaw]:
 )
 def refused(config: Case) -> Iterator[Flaw]:
     """It is none of those that the option takes."""
-    for setting in config.settings:
-        entry, value = options().get(setting.option, {}), setting.value
-        if not value or "$" in value:  # a shell puts something else there
-            continue
-        says = ""
-        if "choices" in entry and value.lower() not in entry["choices"]:
-            says = f"one of {', '.join(entry['choices'])}"
-        elif "least" in entry:
-            least, most = entry["least"], entry["most"]
-            whole = value.isdecimal() and len(value) < DIGITS
-            if not whole or (least or 0) > int(value) or (most is not None and int(value) > most):
-                upto = f" to {most}" if most is not None else " or more" if least else ""
-                says = f"a whole number{f', {least}' if least else ''}{upto}"
-        if says:
-            yield config.flaw(setting, f"granian does not start; write {says}")
+    yield from refused_values(config, TABLE)
 
 
 @rule(

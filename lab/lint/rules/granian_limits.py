@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.config.granian.command import target
+from lab.config.granian.command import TABLE
 from lab.config.steps import Rename
 from lab.lint.rules.granian import is_wsgi, threads_in_words
 from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Severity, rule
@@ -108,7 +108,7 @@ SCRIPTS = re.compile(r"(?:/(?:usr/(?:local/)?)?|(?:.*/)?\.?venv/)s?bin/[^/]+(?<!
 )
 def no_module(config: Case) -> Iterator[Flaw]:
     """A script without .py; and a remark where no name says which object of it is meant."""
-    served = target(config)
+    served = TABLE.target(config)
     if served is None or "$" in served.value:
         return
     path, colon, _ = served.value.partition(":")

@@ -1,12 +1,12 @@
-"""A script for sh that starts granian: what it does beside its command, and under a condition."""
+"""A script for sh that starts a server: what it does beside its command, and under a condition."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from lab.config.command_table import CommandTable
 from lab.config.configuration import Config
-from lab.config.granian.command import PROGRAM, VARIABLE
 from lab.config.vocabulary.service import one_line
 from lab.config.vocabulary.translation import AROUND, Note
 from lab.config.words import command_of, is_script
@@ -44,7 +44,7 @@ _GUARDS = re.compile(
 """What a translation writes before it computes."""
 
 
-def check_certain(config: Config) -> None:
+def check_certain(table: CommandTable, config: Config) -> None:
     """
     Refuse a script whose command is one of several, or with an option under a condition.
 
@@ -54,15 +54,16 @@ def check_certain(config: Config) -> None:
     text = config.texts[config.file]
     if not is_script(text):
         return
-    command = command_of(text, config.file, PROGRAM)
+    command = command_of(text, config.file, table.program)
     lines = text.split("\n")
-    starts = [line for line in lines if re.match(rf"\s*(exec\s+)?(\S*/)?{PROGRAM}\s", line)]
+    starts = [line for line in lines if re.match(rf"\s*(exec\s+)?(\S*/)?{table.program}\s", line)]
     if len(starts) > 1:
-        problem = "starts granian in several places: give the command that you mean, in quotes"
+        several = f"starts {table.program} in several places"
+        problem = f"{several}: give the command that you mean, in quotes"
         raise ProfileError(config.file, problem)
     conditional = set(_conditional(lines))
     for word in command.before if command else ():
-        if VARIABLE.fullmatch(word.value) and word.spot.line in conditional:
+        if table.variable.fullmatch(word.value) and word.spot.line in conditional:
             name = word.value.partition("=")[0]
             problem = (
                 f"sets {name} under a condition, so its value is unknown: write it as an option"
@@ -81,10 +82,10 @@ def _conditional(lines: list[str]) -> Iterator[int]:
         depth = max(0, depth + begins - len(_ENDS.findall(stripped)))
 
 
-def beside_command(config: Config) -> list[Note]:
+def beside_command(table: CommandTable, config: Config) -> list[Note]:
     """Return the lines of a script that are not carried over, each once."""
     text = config.texts[config.file]
-    command = command_of(text, config.file, PROGRAM) if is_script(text) else None
+    command = command_of(text, config.file, table.program) if is_script(text) else None
     if command is None:
         return []
     lines = text.split("\n")
@@ -100,5 +101,11 @@ def beside_command(config: Config) -> list[Note]:
     return [
         Note(one_line(line), CONDITION if _CONDITION.search(line) else AROUND)
         for line in dict.fromkeys(kept)
-        if not re.fullmatch(r"(export\s+)?GRANIAN_\w+=[^;&|]*", line)
+        if not _sets_option(table, line)
     ]
+
+
+def _sets_option(table: CommandTable, line: str) -> bool:
+    """Return whether a line only sets a variable of the server."""
+    variable = re.sub(r"^export\s+", "", line)
+    return re.search("[;&|]", line) is None and table.takes_variable(variable)

@@ -1,0 +1,1 @@
+"""uvicorn: the options of its command, and of its variables."""
