@@ -164,7 +164,7 @@ def named(
     exists = is_text or os.path.exists(given)  # noqa: PTH110 - Path raises for over-long names
     file, _, section = given.rpartition(":")
     has_file = Path(file) in texts or os.path.isfile(file)  # noqa: PTH113 - as above
-    if not exists and has_file and not file.endswith(".py"):
+    if not exists and has_file and (not file.endswith(".py") or _has_starts(file, texts)):
         return _in_file(Path(file), texts, section)
     if is_text or (exists and path.is_file()):
         return _in_file(path, texts)
@@ -302,6 +302,14 @@ def _starts(path: Path, known: Known) -> tuple[StartCommand, ...] | None:
     _check_text(path, text, None)
     starts = sources.starts_of(path, text)
     return None if len(starts) == 1 and _is_servers(path, known) else starts
+
+
+def _has_starts(file: str, texts: Mapping[Path, str]) -> bool:
+    """Return whether a file has start commands; app.py:app is an application."""
+    try:
+        return bool(_starts(Path(file), Known(overlay=texts)))
+    except ProfileError:
+        return False
 
 
 def _is_servers(path: Path, known: Known) -> bool:

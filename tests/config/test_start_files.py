@@ -374,3 +374,44 @@ def test_advice_is_in_the_syntax_of_a_list(tmp_path, monkeypatch):
     )
     (flaw,) = [flaw for flaw in lint("Dockerfile", Known()).flaws if flaw.code == "GU005"]
     assert flaw.message.endswith('; write "--max-requests-jitter", "9"')
+
+
+RUNS = [
+    ('"shop:app"', "uvicorn shop:app"),
+    ('"shop:app", host="::", workers=4', "uvicorn shop:app --host :: --workers 4"),
+    ('app="shop:app", access_log=False, proxy_headers=True',
+     "uvicorn shop:app --no-access-log --proxy-headers"),
+    ('"shop:app", factory=False, log_config=None', "uvicorn shop:app"),
+    ('"shop:app", ws_per_message_deflate=False, reload_dirs=["a", "b c"]',
+     "uvicorn shop:app --ws-per-message-deflate false --reload-dir a --reload-dir 'b c'"),
+    ('"shop:app", port=int(os.getenv("PORT", "80"))', 'uvicorn shop:app --port "${PORT:-80}"'),
+    ('"shop:app", threads=4', "uvicorn shop:app --threads 4"),
+    ("app, workers=2", None),
+    ('"shop:app", port=settings.port', None),
+    ('"shop:app", **options', None),
+    ('"shop:app", "::"', None),
+]  # fmt: skip
+"""Arguments of uvicorn.run -> the command; None where only running the file would tell."""
+
+
+@pytest.mark.parametrize(("arguments", "command"), RUNS)
+def test_a_call_in_python_is_the_command_that_it_stands_for(arguments, command):
+    """With the places of its arguments; the file is not run."""
+    text = f"import uvicorn\n\nif 'é':\n    uvicorn.run({arguments})\n1 / 0\n"
+    found = starts_of("main.py", text)
+    assert [start.text for start in found] == ([command] if command else [])
+    if command:
+        assert placed(found[0]) == (4, 5)
+
+
+def test_a_call_that_reloads_is_for_development(tmp_path, monkeypatch):
+    """It is read where it is named; a file of gunicorn is none of this kind."""
+    monkeypatch.chdir(tmp_path)
+    text = "import uvicorn\nuvicorn.run('a:b', reload=True)\n"
+    Path("serve.py").write_text(text)
+    Path("gunicorn.conf.py").write_text(text)
+    assert list(reading.find(Path())) == ["gunicorn.conf.py"]
+    assert reading.read("serve.py:uvicorn", Known()).last("reload") is not None
+    Path("serve.py").write_text("uvicorn.run('a:b', \n")
+    with pytest.raises(ProfileError, match="is not Python"):
+        reading.read("serve.py", Known())
