@@ -333,6 +333,17 @@ class Config:
     def _positions(self) -> dict[int, int]:
         return {id(setting): number for number, setting in enumerate(self.settings)}
 
+    @cached_property
+    def _by_spot(self) -> dict[Spot, list[Setting]]:
+        by_spot: dict[Spot, list[Setting]] = {}
+        for setting in self.settings:
+            by_spot.setdefault(setting.spot, []).append(setting)
+        return by_spot
+
+    def at(self, spot: Spot) -> list[Setting]:
+        """Return the settings at a place, in order."""
+        return self._by_spot.get(spot, [])
+
     def all(self, *names: str) -> list[Setting]:
         """Return the settings of the options, in any of their spellings, in order."""
         wanted = {self.table.canonical(name) for name in names}

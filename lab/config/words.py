@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -40,6 +41,11 @@ def words_of(text: str, path: Path) -> Iterator[Setting]:
         for word in () if line.lstrip().startswith("#") else _WORD.finditer(line):
             spot = Spot(path, number, word.start() + 1)
             yield Setting("", _value(word[0]), spot, word[0], spot.column)
+
+
+@lru_cache(maxsize=8)  # a command is taken apart again for each rule and each change
+def _all_words(text: str, path: Path) -> Sequence[Setting]:
+    return tuple(words_of(text, path))
 
 
 def words_in(text: str) -> Iterator[tuple[str, str, int]]:
@@ -160,7 +166,7 @@ def command_of(text: str, path: Path, program: str) -> Command | None:
         check_nesting(text, WORDS)
     except UnreadableError as error:
         raise ProfileError(path, str(error), error.line) from None
-    words = list(words_of(text, path))
+    words = _all_words(text, path)
     named = [
         number
         for number, word in enumerate(words)

@@ -30,8 +30,8 @@ def spelled(config: Config, flaw: Flaw) -> str:
     server, before, message = servers.of_config(config), "", flaw.message
     if not is_command(config, flaw.spot):
         return message
-    for setting in config.settings:
-        if setting.spot == flaw.spot and message.startswith(f"{setting.written}: "):
+    for setting in config.at(flaw.spot):
+        if message.startswith(f"{setting.written}: "):
             before, message = _written(config, setting), message.removeprefix(setting.written)
             break
     in_list = config.known.surroundings.in_list
