@@ -164,6 +164,25 @@ def test_a_request_in_flight_at_sigterm_is_answered(tmp_path, program):
             assert DOES["asgi-hup"][program] == "restarts the workers"
 
 
+CLOSES = {
+    "uvicorn": ("--timeout-keep-alive", "1"),
+    "gunicorn": ("--keep-alive", "1"),
+    "granian": ("--http1-header-read-timeout", "1000"),
+}
+"""Program -> the option by which it closes an idle connection after 1 s."""
+
+
+@pytest.mark.parametrize("program", CLOSES)
+def test_an_idle_connection_is_closed(tmp_path, program):
+    """By the option that the table names."""
+    served_by = serving(program, tmp_path, *CLOSES[program])
+    with served_by as (port, _), socket.create_connection(("127.0.0.1", port), 60) as client:
+        client.sendall(request(keep=True))
+        while client.recv(1 << 12):
+            pass
+    assert DOES["asgi-keep"][program].startswith("is closed after")
+
+
 def _other(port, old):
     """Return whether another process than the old one answers."""
     reply = served(port)
