@@ -19,9 +19,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.config.granian.script import CPUS
-
 from lab.cli.migrate.migration import Migration, migrated
+from lab.config.script import CPUS
 from lab.config.vocabulary.values import Cpus, Expression, Variable
 from lab.errors import LabError
 

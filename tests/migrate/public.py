@@ -151,12 +151,14 @@ def main(folder: Path) -> int:
     results, unread = [], []
     for name in configurations(folder):
         try:
-            program = servers.of_config(read(name, {})).program
+            config = read(name, {})
+            server = servers.of_config(config)
+            interface = server.translator.service(config).interface
         except ProfileError as error:
             unread.append(str(error))
             continue
-        for to in TRANSLATABLE:
-            if to != program:
+        for to, other in TRANSLATABLE.items():
+            if to != server.program and interface in other.interfaces:
                 results.append(tried(name, to))
                 print(_line(results[-1], folder), flush=True)
     print("\n".join(f"not read: {each}" for each in unread))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import socket
-from contextlib import contextmanager
+import stat
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -16,7 +17,7 @@ from lab.errors import UsageError
 from tests.kit.client import ask, served
 from tests.kit.lab_process import BIN, run, until
 from tests.migrate.said import CASES, DOES
-from tests.migrate.servers import begun, exchanged, request
+from tests.migrate.servers import begun, exchanged, exchanged_at, request
 
 APP = """
 import asyncio, json, os
@@ -162,6 +163,41 @@ def test_a_request_in_flight_at_sigterm_is_answered(tmp_path, program):
         else:
             until(lambda: _other(port, old), "another worker")
             assert DOES["asgi-hup"][program] == "restarts the workers"
+
+
+PREFIX = {
+    "uvicorn": ("--root-path", "/shop"),
+    "gunicorn": ("--root-path", "/shop"),
+    "granian": ("--url-path-prefix", "/shop"),
+}
+"""Program -> its option for the URL prefix."""
+
+
+@pytest.mark.parametrize("program", PREFIX)
+def test_a_path_behind_the_prefix(tmp_path, program):
+    """uvicorn puts the prefix before each path; of others a framework takes it off."""
+    with serving(program, tmp_path, *PREFIX[program]) as (port, _):
+        reply = ask(("127.0.0.1", port), path="/shop/x")
+    twice = json.loads(reply.body)["path"] == "/shop/shop/x"
+    assert CASES["asgi-prefix"][program]["prefix"].startswith(("is the same", "gets the")[twice])
+
+
+@pytest.mark.parametrize("program", COMMANDS)
+def test_the_permissions_of_a_socket(tmp_path, program):
+    """Which decide whether nginx as another user may use it."""
+    path = tmp_path / "s"
+    words = COMMANDS[program].format(port=1).split()
+    bind = ("--bind", f"unix:{path}") if program == "gunicorn" else ("--uds", path)
+    kept = words[:3] if program != "uvicorn" else words[:1]
+
+    def reply():
+        with suppress(OSError):
+            return exchanged_at(str(path), request())
+
+    with begun([BIN / kept[0], *kept[1:], *bind, "shop:app"], tmp_path):
+        until(reply, "a reply")
+        mode = stat.S_IMODE(path.stat().st_mode)
+    assert CASES["asgi-socket"][program]["unix"].startswith(f"are {mode:o}")
 
 
 CLOSES = {

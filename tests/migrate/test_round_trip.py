@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -11,13 +12,26 @@ from lab.config.servers import TRANSLATABLE
 from lab.config.vocabulary.senses import senses
 
 PAIRS = [*itertools.permutations(TRANSLATABLE, 2)]
+PAIRS = [pair for pair in PAIRS if {*pair} != {"uwsgi", "uvicorn"}]  # of WSGI, and of ASGI alone
 VALUES = {"number": "700", "seconds": "60", "MiB": "300", "bytes": "9000", "text": "/srv/x"}
 LINES = {
     "uwsgi": "[uwsgi]\nhttp-socket = 127.0.0.1:8000\nmodule = shop.wsgi\n{}\n",
     "gunicorn": 'bind = "127.0.0.1:8000"\nwsgi_app = "shop.wsgi:application"\n{}\n',
     "granian": "granian --interface wsgi --host 127.0.0.1 --port 8000 {} shop.wsgi:application",
 }
-FORMS = {"uwsgi": "{} = {}", "gunicorn": "{} = {!r}", "granian": "--{} {}"}
+LINES_OF_ASGI = {
+    "gunicorn": LINES["gunicorn"] + 'worker_class = "asgi"\n',
+    "granian": LINES["granian"].replace("wsgi --host", "asgi --host"),
+    "uvicorn": "uvicorn --host 127.0.0.1 --port 8000 {} shop.wsgi:application",
+}
+FORMS = {
+    "uwsgi": "{} = {}",
+    "gunicorn": "{} = {!r}",
+    "granian": "--{} {}",
+    "uvicorn": "--{} {}",
+}
+TEXTS = {"event-loop": "asyncio", "lifespan": "on", "log-level": "info"}
+"""Key of a sense of few texts -> one that all servers know."""
 SPECIAL = {
     "socket-mode",
     "log-format",
@@ -29,6 +43,8 @@ SPECIAL = {
     "client-ca",
     "http-versions",
     "http2-frame",
+    "ciphers",
+    "websockets",
 }
 """Senses that one of them says in words of its own."""
 
@@ -37,6 +53,10 @@ def both_say(one, other):
     """Yield the senses for which both have an option of their own."""
     for key, sense in senses().items():
         columns = [sense.columns.get(each) for each in (one, other)]
+        if "uvicorn" in {one, other}:
+            columns = [column and replace(column, **column.asgi) for column in columns]
+        elif key == "event-loop":
+            continue
         both = all(each is not None and each.names and not each.lost for each in columns)
         if both and key not in SPECIAL and sense.kind != "list":
             yield key, sense, columns[0]
@@ -51,28 +71,29 @@ CASES = [
 
 def moved(folder, program, text, to):
     """Return what a configuration becomes; granian's is the command of its script."""
-    if program == "granian":
+    if program in {"granian", "uvicorn"}:
         return migrated(text.rpartition("exec ")[2].replace("\\\n", " "), to, {})
     path = folder / TRANSLATABLE[program].output
     path.write_text(text)
     return migrated(str(path), to, {})
 
 
-def written(one, sense, column):
+def written(one, sense, column, lines):
     """Return the option of a sense as a configuration has it."""
     if sense.kind == "switch":
-        value = {"uwsgi": "true", "gunicorn": True, "granian": ""}[one]
+        value = {"uwsgi": "true", "gunicorn": True, "granian": "", "uvicorn": ""}[one]
     else:
-        value = "7000" if column.unit == "ms" else VALUES[sense.kind]
+        value = "7000" if column.unit == "ms" else TEXTS.get(sense.key, VALUES[sense.kind])
     if one == "gunicorn" and sense.is_number:
         value = int(value)
-    return LINES[one].format(FORMS[one].format(column.names[0], value))
+    return lines[one].format(FORMS[one].format(column.names[0], value))
 
 
 @pytest.mark.parametrize(("one", "other", "sense", "column"), CASES)
 def test_there_and_back_again(tmp_path, one, other, sense, column):
     """An option that both have keeps its value, as do the address and what is served."""
-    there = moved(tmp_path, one, written(one, sense, column), other)
+    lines = LINES_OF_ASGI if "uvicorn" in {one, other} else LINES
+    there = moved(tmp_path, one, written(one, sense, column, lines), other)
     back = moved(tmp_path, other, there.text, one)
     again = moved(tmp_path, one, back.text, other)
     first, last = (each.translation.service for each in (there, again))

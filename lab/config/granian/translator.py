@@ -52,6 +52,9 @@ RELATIVE = (
 
 KEEPS = "left out: connections are kept, and --no-http1-keep-alive closes them"
 
+OF_ASGI = ("event-loop", "websockets")
+"""Keys of meanings that an application of WSGI does not have."""
+
 CALLED = "the application is called by it"
 
 HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
@@ -76,7 +79,7 @@ def service_of(config: Config) -> Service:
         by_sense["lifespan"] = SenseSetting(senses()["lifespan"], off, True, written(called))
     gone, unknown = sorted_out(PROGRAM, rest)
     application, interface = _application(config), interface_of(config)
-    by_sense, idle = without(by_sense, () if interface == WSGI else ("threads",))
+    by_sense, idle = without(by_sense, OF_ASGI if interface == WSGI else ("threads",))
     derived, lost = _default_threads(config, by_sense) if interface == WSGI else ({}, [])
     return Service(
         PROGRAM,
