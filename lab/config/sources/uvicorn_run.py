@@ -84,8 +84,8 @@ def _option(option: str, node: ast.expr) -> list[str] | None:
             several = [_option(option, entry) for entry in entries]
             known = [words for words in several if words is not None]
             return [*chain(*known)] if len(known) == len(several) else None
-    value = values.of_python(ast.unparse(node))
-    text = None if value is None else _in_shell(value)
+    computed = values.of_python(ast.unparse(node))
+    text = None if computed is None else _in_shell(computed)
     return None if text is None else [f"--{option}", text]
 
 
