@@ -61,12 +61,12 @@ def _words(call: ast.Call, file: SourceFile) -> list[Word] | None:
     options = {entry.get("variable"): name for name, entry in TABLE.carried["options"].items()}
     for name, node in named.items():
         option = options.get(name, str(name).replace("_", "-"))
-        found = _option(option, node)
-        if found is None:
+        option_words = _option(option, node)
+        if option_words is None:
             return None
         begins, ends = _offsets(node, file)
         begins = file.text.rfind(str(name), 0, begins)  # of the keyword, which stands before it
-        words += [(word, begins, ends) for word in found]
+        words += [(word, begins, ends) for word in option_words]
     return words
 
 
