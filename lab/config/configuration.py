@@ -80,6 +80,9 @@ class Known:
     """Whether the kernel moves waiting connections to another socket of the port."""
 
     version: tuple[int, ...] = (2, 0, 31)
+    targets: Mapping[str, str] = field(default_factory=dict)
+    """Program -> the version of it that serves; a program that is not there: unknown."""
+
     options: frozenset[str] | None = None
     """Options in the `--help` of the build."""
 

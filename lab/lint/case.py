@@ -15,6 +15,7 @@ from lab.config.templates import filled
 from lab.lint.flaw import WHY, Fix, Flaw, Severity
 from lab.lint.suppress import Suppression
 from lab.lint.syntax import is_command
+from lab.lint.versions import holds
 
 
 class UnknownNumberError(Exception):
@@ -50,6 +51,15 @@ class Case(Config):
         """Return whether the number that an option has is known, as it is without the option."""
         setting = self.last(name)
         return setting is None or not self._is_unknown(setting)
+
+    def may_be(self, versions: str) -> bool:
+        """
+        Return whether the server may have one of the versions, as in ">=24"; "" for all.
+
+        It may where its version is unknown.
+        """
+        target = self.known.targets.get(self.server.lower())
+        return not versions or target is None or holds(versions, target)
 
     @property
     def one_process(self) -> bool:

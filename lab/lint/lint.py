@@ -26,6 +26,7 @@ from lab.lint.flaw import Flaw
 from lab.lint.judge import Chosen, judged
 from lab.lint.rules.rule import RULES, Rule
 from lab.lint.suppress import keys, suppressions
+from lab.lint.targets import TargetVersion, target_of
 from lab.model.wording import alternatives
 
 ROUNDS = 50
@@ -54,6 +55,9 @@ class LintResult(NamedTuple):
 
     fixed: Counter[tuple[Path, str]] = Counter()  # noqa: RUF012 - nobody changes it
     """File and code -> findings that the fixes remove."""
+
+    target: TargetVersion | None = None
+    """The version of the server for which the rules judged; None: unknown."""
 
     def line(self, flaw: Flaw) -> str:
         """Return the line that a flaw is in; empty where it is in none."""
@@ -100,6 +104,7 @@ def lint(
     fixes: str = "",
     remarks: bool = True,
     container: bool | None = None,
+    targets: Mapping[str, TargetVersion] | None = None,
 ) -> LintResult:
     """
     Return what is wrong with a configuration.
@@ -112,15 +117,20 @@ def lint(
         container: Whether it runs in one; None if a Dockerfile says so.
         fixes: "safe" or "unsafe" to mend what can be mended; nothing is written.
         remarks: Whether also remarks are mended that are not shown without --all.
+        targets: Program -> the version of it that serves; without it, files beside the
+            configuration may name the version.
 
     Raises:
         ProfileError: There is no such file, or it is none that can be read.
     """
     before = config = read(name, known, commands=COMMANDS, container=container, strict=False)
-    known = config.known
+    target = target_of(config, targets or {})
+    known = replace(config.known, targets={target.program: target.version} if target else {})
+    before = config = replace(config, known=known)
     if config.start is not None:
         chosen = _with_project(config.start.spot.file, Chosen(select, ignore))
-        return _in_its_file(config, config.start, judged(config, chosen))
+        result = _in_its_file(config, config.start, judged(config, chosen))
+        return result._replace(target=target)
     chosen = _with_project(config.file, Chosen(select, ignore))
     flaws = judged(config, chosen)
     size = sum(map(len, before.texts.values()))
@@ -138,7 +148,7 @@ def lint(
         wanted = left
     after = config.texts
     changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
-    return LintResult(config, flaws, changed, fixed)
+    return LintResult(config, flaws, changed, fixed, target)
 
 
 def _wanted(flaws: Sequence[Flaw], fixes: str, *, remarks: bool) -> list[Flaw]:

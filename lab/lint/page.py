@@ -36,7 +36,15 @@ def sentences(rule: Rule) -> Iterator[str]:
     if message := message_of(rule):
         yield f"Message: {message}."
     yield f"Source: {rule.source}."
+    if rule.server:
+        yield f"Tried on: {versions_of(rule)}."
     yield f"Fix: {fix_of(rule)}."
+
+
+def versions_of(rule: Rule) -> str:
+    """Return the version on which a rule was tried, and those for which it holds."""
+    only = f"; it holds for {rule.versions}" if rule.versions else ""
+    return f"{rule.server} {rule.tried}{only}"
 
 
 def message_of(rule: Rule) -> str:

@@ -81,7 +81,8 @@ def _entry(rule: Rule) -> Iterator[str]:
         yield f"Message: {prose(message)}.\n"
     fix = fix_of(rule).partition(" ")[0].replace("none", "")
     source = "; ".join(map(evidence, rule.source.split("; ")))
-    yield f"Source: {source}.{f' Fix: {fix}.' * bool(fix)}\n"
+    holds = f" Holds for {rule.server} {prose(rule.versions)}." if rule.versions else ""
+    yield f"Source: {source}.{f' Fix: {fix}.' * bool(fix)}{holds}\n"
     for name, text in examples(rule):
         yield f"{name}:\n\n```{language(rule)}\n{text}\n```\n"
 

@@ -20,7 +20,7 @@ from lab.config.configuration import Known
 from lab.config.edits import diff
 from lab.config.reading import container_sign, find, start_names, why_folder
 from lab.errors import FileError, UsageError
-from lab.lint import lint
+from lab.lint import lint, targets
 from lab.lint.flaw import Flaw
 from lab.lint.page import explained
 from lab.model.wording import counted, in_a_line, visible_lines
@@ -47,6 +47,12 @@ def _version(
     if match is None:
         raise UsageError(f"{option.opts[0]} {value}: write the version as in 3.13")
     return int(match[1]), int(match[2])
+
+
+def _targets(
+    _context: click.Context, option: click.Parameter, values: tuple[str, ...]
+) -> dict[str, targets.TargetVersion]:
+    return targets.given(values, option.opts[0]) if values else {}
 
 
 CONTAINED = "Checked as for a container, because {}; if it does not run in one: --no-container."
@@ -97,6 +103,15 @@ CONTAINED = "Checked as for a container, because {}; if it does not run in one: 
     help="Python version of uWSGI.  [default: from home, plugins or --uwsgi]",
 )
 @click.option(
+    "--target",
+    "targets",
+    metavar="SERVER==VERSION",
+    multiple=True,
+    callback=_targets,
+    help="Check for this version of a server, as in gunicorn==23. Repeatable.  [default: the one "
+    "that a lock or requirements file beside the configuration pins]",
+)
+@click.option(
     "--explain", metavar="CODE", help="Print the page of a rule; of UW2 the rules that begin so."
 )
 @click.option("--exit-zero", is_flag=True, help="Always exit with 0.")
@@ -121,7 +136,9 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     expected = {name: given[name] for name in ("connections", "db_connections")}
     known = _known(given["uwsgi"], expected, trusted=given["trusted"])
     known = replace(known, python=given["target_python"] or known.python)
-    asked: dict[str, Any] = {name: given[name] for name in ("select", "ignore", "container")}
+    asked: dict[str, Any] = {
+        name: given[name] for name in ("select", "ignore", "container", "targets")
+    }
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
     remarks = given["remarks"] or bool(given["select"])
@@ -129,6 +146,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     failed = changes = False
     fixed_nothing = given["fix"] and not given["diff"]
     signs: list[str] = []
+    versions: list[targets.TargetVersion | None] = []
     for file_or_command in _searched(files):
         try:
             linted = lint.lint(file_or_command, known, fixes=fixes, remarks=remarks, **asked)
@@ -146,6 +164,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             located = [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
             results.append((linted.config.start is not None, located))
             signs += _container_signs(linted)
+            versions.append(linted.target)
     located_flaws = _unique(results)
     flaws = [located.flaw for located in located_flaws]
     _say_unsafe(flaws if fixed_nothing else (), remarks=remarks)
@@ -155,6 +174,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     if given["format"] == "text":
         codes = [located.flaw.code for located in located_flaws if remarks or located.flaw.shown]
         _say_hints(() if given["diff"] else codes, signs if given["container"] is None else ())
+    _say_targets(versions)
     if given["exit_zero"]:
         return 0
     return 2 if failed else int(changes or any(flaw.counts for flaw in flaws))
@@ -247,6 +267,12 @@ def _say_hints(codes: Sequence[str], signs: Sequence[str]) -> None:
         say(f"Explain a rule: {project.lab_command()} lint --explain {codes[0]}", err=True)
     if sign := next(filter(None, signs), ""):
         say(CONTAINED.format(sign), err=True)
+
+
+def _say_targets(versions: Iterable[targets.TargetVersion | None]) -> None:
+    """Say for which versions of servers the rules judged, each once."""
+    for target in dict.fromkeys(filter(None, versions)):
+        say(in_a_line(str(target)), err=True)
 
 
 def _say(located_flaws: list[LocatedFlaw], form: str, *, remarks: bool) -> None:

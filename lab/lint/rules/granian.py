@@ -38,6 +38,7 @@ def rsgi(config: Case) -> Iterator[Flaw]:
     bad="granian --interface wsgi site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
     near_miss="granian --interface wsgi --backpressure 32 site:app",
+    versions=">=2",
 )
 def many_threads(config: Case) -> Iterator[Flaw]:
     """Each may hold a database connection."""
@@ -85,6 +86,7 @@ def threads_in_words(config: Case) -> str:
     bad="granian --interface wsgi --blocking-threads 1 site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
     near_miss="granian --interface wsgi --blocking-threads 10 site:app",
+    versions=">=2",
 )
 def one_thread(config: Case) -> Iterator[Flaw]:
     """Requests wait for one another."""
@@ -136,6 +138,7 @@ INSTEAD = {
     bad="granian --interface wsgi --worker 4 site:app",
     good="granian --interface wsgi --workers 4 site:app",
     near_miss="granian --interface wsgi --workers=4 site:app",
+    versions=">=2",
 )
 def unknown_option(config: Case) -> Iterator[Flaw]:
     """It does not start."""
@@ -214,6 +217,7 @@ def small_buffer(config: Case) -> Iterator[Flaw]:
     bad="granian --interface wsgi --blocking-threads 32 --reload site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
     near_miss="granian --interface wsgi --blocking-threads 32 --no-reload site:app",
+    versions=">=2",
 )
 def reloads(config: Case) -> Iterator[Flaw]:
     """It is for who writes the application."""
@@ -232,6 +236,7 @@ def reloads(config: Case) -> Iterator[Flaw]:
     bad="granian --interface asgi --blocking-threads 4 site:app",
     good="granian --interface asgi site:app",
     near_miss="granian --interface asgi --blocking-threads 1 site:app",
+    versions=">=2",
 )
 def threads_of_a_loop(config: Case) -> Iterator[Flaw]:
     """Their requests share an event loop. Without --interface, that is what is wrong."""

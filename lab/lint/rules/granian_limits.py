@@ -25,6 +25,7 @@ from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Severity, rule
     good="granian --interface wsgi --blocking-threads 32 --workers-kill-timeout 60 site:app",
     near_miss="granian --interface wsgi --blocking-threads 32 --workers-lifetime 3600 "
     "--uds /run/app.sock site:app",
+    versions=">=2",
 )
 def reset(config: Case) -> Iterator[Flaw]:
     """Each worker has a queue of its own, which its socket takes along."""
@@ -44,6 +45,7 @@ def reset(config: Case) -> Iterator[Flaw]:
     bad="granian --interface wsgi --runtime-threads 4 site:app",
     good="granian --interface wsgi --blocking-threads 4 site:app",
     near_miss="granian --interface wsgi --runtime-threads 4 --blocking-threads 32 site:app",
+    versions=">=2",
 )
 def wrong_threads(config: Case) -> Iterator[Flaw]:
     """What is called threads elsewhere is translated so in public."""
@@ -73,6 +75,7 @@ def wrong_threads(config: Case) -> Iterator[Flaw]:
     bad="granian --interface wsgi --backpressure 4 site:app",
     good="granian --interface wsgi --backpressure 256 --blocking-threads 4 site:app",
     near_miss="granian --interface wsgi --backpressure 4 --no-http1-keep-alive site:app",
+    versions=">=2",
 )
 def full_of_idle(config: Case) -> Iterator[Flaw]:
     """Clients and proxies keep connections; where granian keeps none, none is idle."""

@@ -80,6 +80,10 @@ gunicorn's validator -> what it takes, for people, and what raises an error as t
 """
 
 
+SINCE = {"validate_string_to_addr_list": ">=23"}
+"""Validator -> the versions of gunicorn that have it; one that is not there: all."""
+
+
 class Written(NamedTuple):
     """A setting's value, as Python has it."""
 
@@ -123,7 +127,7 @@ def refused(config: Case) -> Iterator[Flaw]:
     for each in written(config):
         setting, value = each.setting, each.value
         kind = refuses(setting.option, value)
-        if kind is None:
+        if kind is None or not config.may_be(SINCE.get(kind, "")):
             continue
         meant = None
         if kind == "validate_bool":
@@ -158,6 +162,8 @@ def replaced(config: Case) -> Iterator[Flaw]:
         if name not in MOST or not isinstance(value, int):
             continue
         most, zero = MOST[name]
+        if name == "limit_request_field_size" and not config.may_be(">=25.2"):
+            continue
         if value == 0 and zero is None:
             text = (
                 "the request line then has no limit, and a client may send up to 1 MB of it; write "

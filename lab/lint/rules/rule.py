@@ -8,7 +8,7 @@ in users' files name it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -64,6 +64,12 @@ class Rule(NamedTuple):
     server: str = "uWSGI"
     """Name of the server whose configurations are checked; "" for any."""
 
+    versions: str = ""
+    """Versions of the server for which the rule holds, as in ">=24"; "" for all."""
+
+    tried: str = ""
+    """Version of the server on which the rule was tried; "" of a rule for any server."""
+
     def flaws(self, config: Config) -> Iterator[Flaw]:
         """Yield the flaws of a configuration; none if it is for another server."""
         with suppress(UnknownNumberError):  # UW901 reports it
@@ -88,8 +94,9 @@ class Rule(NamedTuple):
         return False
 
     def _checked(self, config: Config) -> Iterator[Flaw]:
-        if self.server in ("", config.server):
-            yield from self.check(Case.of(config))
+        case = Case.of(config)
+        if self.server in ("", config.server) and case.may_be(self.versions):
+            yield from self.check(case)
 
 
 RULES: dict[str, Rule] = {}
@@ -97,6 +104,13 @@ RULES: dict[str, Rule] = {}
 
 SERVERS = {server.code: server.name for server in servers.every() if server.code}
 """First two letters of a code -> name of the server."""
+
+TRIED: Mapping[str, str] = {"uWSGI": "2.0.31", "gunicorn": "27.0.1", "granian": "2.8.7"}
+"""
+Server -> the version on which its rules were tried.
+
+After an upgrade of a server try its rules on the new version, and then write that here.
+"""
 
 
 def rule(
@@ -109,6 +123,7 @@ def rule(
     bad: str,
     good: str,
     near_miss: str,
+    versions: str = "",
 ) -> Callable[[Check], Check]:
     """Register the decorated function as a rule; see `Rule` for the arguments."""
 
@@ -116,6 +131,7 @@ def rule(
         assert code not in RULES, f"two rules have the code {code}"
         examples = {"bad": bad, "good": good, "near_miss": near_miss}
         examples = {name: text.strip("\n") for name, text in examples.items()}
+        server = "" if code[2] == "9" else SERVERS.get(code[:2], "")
         RULES[code] = Rule(
             code,
             severity,
@@ -124,7 +140,9 @@ def rule(
             source,
             **examples,
             check=check,
-            server="" if code[2] == "9" else SERVERS.get(code[:2], ""),
+            server=server,
+            versions=versions,
+            tried=TRIED[server] if server else "",
         )
         return check
 
