@@ -20,6 +20,8 @@ MUCH = Known(
     python=(3, 12),
     overlay={
         Path("venv/pyvenv.cfg").absolute(): "home = /usr/bin\nversion = 3.11.7\n",
+        Path("shop_asgi.py"): "from fastapi import FastAPI\n\napp = FastAPI()\n",
+        Path("shop_wsgi.py"): "from flask import Flask\n\napp = Flask(__name__)\n",
         Path("venv-3.12/pyvenv.cfg").absolute(): "home = /usr/bin\nversion = 3.12.3\n",
     },
 )
@@ -55,8 +57,10 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
         known: What is known besides; without it, what makes the rule speak.
     """
     if text.startswith("FROM "):
-        (start,) = dockerfile.starts(Path("Dockerfile"), text)
-        return read_start(start, start.known(known or MUCH))
+        path, known = Path("Dockerfile"), known or MUCH
+        known = replace(known, overlay={**known.overlay, path: text})
+        (start,) = (start for start in dockerfile.starts(path, text) if start.is_default)
+        return read_start(start, start.known(known))
     server = servers.of_code(code)
     command = text.startswith(f"{server.program} ")
     path = Path(server.program if command else server.file)

@@ -70,7 +70,7 @@ class Flaw:
     """Name of its start command, which the message has, if a file starts several servers."""
 
     always: bool = False
-    """Whether a remark is shown without --all, because other findings depend on it."""
+    """Whether a remark is shown without --all: other findings or an upgrade depend on it."""
 
     @property
     def counts(self) -> bool:

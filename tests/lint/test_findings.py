@@ -15,7 +15,21 @@ OWN = "UW9"
 REMARKS = (
     {"UW016", "UW112", "UW113", "UW206", "UW209", "UW210", "UW218", "UW317", "UW322"}
     | {"UW405", "UW410"}
-    | {"GU006", "GU007", "GU010", "GU021", "GU022", "GU024", "GR002", "GR003", "GR004", "UV004"}
+    | {
+        "GU006",
+        "GU007",
+        "GU010",
+        "GU021",
+        "GU022",
+        "GU024",
+        "GU026",
+        "UV004",
+        "ST008",
+        "ST009",
+        "GR002",
+        "GR003",
+        "GR004",
+    }
     | {f"UW50{number}" for number in range(1, 10)}
 )
 
@@ -63,9 +77,20 @@ PLACES = {
     "GU020": (1, 1),
     "GU021": (1, 1),
     "GU022": (1, 1),
-    "GU023": (3, 1),
+    "GU023": (4, 1),
     "GU024": (1, 1),
+    "GU025": (3, 1),
+    "GU026": (2, 1),
+    "GU027": (2, 1),
     "ST001": (1, 1),
+    "ST002": (1, 54),
+    "ST003": (1, 20),
+    "ST004": (1, 41),
+    "ST005": (1, 26),
+    "ST006": (1, 1),
+    "ST007": (1, 1),
+    "ST008": (1, 1),
+    "ST009": (1, 1),
     "UW001": (2, 1),
     "UW002": (2, 16),
     "UW003": (2, 1),
@@ -742,7 +767,7 @@ def test_a_strict_that_is_off_is_to_be_changed():
 def test_a_longer_keepalive_is_half_of_the_advice_where_a_stop_waits_for_it(kind):
     """gunicorn's workers of ASGI end when the last idle connection does, or graceful_timeout."""
     (flaw,) = found_by("GU010", f'worker_class = "{kind}"\nkeepalive = 5')
-    assert ("graceful_timeout = 10" in flaw.message) is (kind == "asgi")
+    assert ("graceful_timeout = 80" in flaw.message) is (kind == "asgi")
     assert (flaw.fix is None) is (kind == "asgi")
 
 

@@ -89,6 +89,7 @@ VERSIONS = [
     ("GU009", 'worker_class = "eventlet"', "gunicorn", "25.3.0", "26.0.0"),
     ("GU013", 'forwarded_allow_ips = "proxy"', "gunicorn", "22.0.0", "23.0.0"),
     ("GU014", "limit_request_field_size = 0", "gunicorn", "25.1.0", "25.2.0"),
+    ("GU025", 'worker_class = "gthread"\nroot_path = "/a"', "gunicorn", "23.0.0", "24.1.1"),
     ("GR002", "granian --interface wsgi a:b", "granian", "1.7.6", "2.0.0"),
     ("GR005", "granian --interface wsgi --threads 2 a:b", "granian", "1.7.6", "2.0.0"),
     ("GR011", "granian --interface wsgi --runtime-threads 4 a:b", "granian", "1.7.6", "2.0.0"),

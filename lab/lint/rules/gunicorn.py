@@ -358,6 +358,8 @@ def no_such_workers(config: Case) -> Iterator[Flaw]:
     # What has a dot is a class of any module's, which may be there.
     if not setting or not name or name in there or "." in name or name.startswith("egg:"):
         return
+    if name == "eventlet" and not config.may_be(">=26"):
+        return
     gone = {"eventlet": "gevent", "gaiohttp": "asgi"}
     close = difflib.get_close_matches(name, there, n=1, cutoff=0.5)
     meant = gone.get(name) or next(iter(close), "")
@@ -390,7 +392,7 @@ def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
     )
     asgi = worker_class(config) == "asgi"
     if asgi:  # gunicorn/workers/gasgi.py:251 `while self.nr_conns > 0`; so no fix of one half
-        text += ", and graceful_timeout = 10: a stop waits that long for idle connections"
+        text += ", and graceful_timeout = 80: a stop waits for idle connections"
     if setting is None:
         where = config.last("worker_class") or config.top
         fix = None if asgi else add(config, "keepalive", "75")
@@ -543,8 +545,8 @@ def no_setting(config: Case) -> Iterator[Flaw]:
     source="gunicorn/workers/gasgi.py:44 `if cfg.threads > 1`; "
     "gunicorn/workers/gasgi.py:191 `await self.loop.create_server(`; "
     "https://github.com/Kludex/uvicorn-worker",
-    bad='worker_class = "asgi"\nkeepalive = 75\nthreads = 4',
-    good='worker_class = "asgi"\nkeepalive = 75',
+    bad='worker_class = "asgi"\nkeepalive = 75\ngraceful_timeout = 80\nthreads = 4',
+    good='worker_class = "asgi"\nkeepalive = 75\ngraceful_timeout = 80',
     near_miss='worker_class = "gthread"\nthreads = 4',
 )
 def ignored_by_asgi(config: Case) -> Iterator[Flaw]:
@@ -573,11 +575,16 @@ def ignored_by_asgi(config: Case) -> Iterator[Flaw]:
     source="https://www.uvicorn.org/deployment/",
     bad='worker_class = "uvicorn.workers.UvicornWorker"\nkeepalive = 75',
     good='worker_class = "uvicorn_worker.UvicornWorker"\nkeepalive = 75',
-    near_miss='worker_class = "asgi"\nkeepalive = 75',
+    near_miss='worker_class = "asgi"\nkeepalive = 75\ngraceful_timeout = 80',
 )
 def deprecated_workers(config: Case) -> Iterator[Flaw]:
-    """Python shows no warning of it."""
+    """
+    Python shows no warning of it.
+
+    It loses nothing with the uvicorn that is installed, so that it is a remark; it is shown because
+    the next upgrade of uvicorn may keep the server from starting.
+    """
     setting = config.last("worker_class")
     if setting and setting.value in OF_UVICORN and setting.value.startswith("uvicorn.workers."):
         fix = config.change(setting, f'"{setting.value.replace(".workers", "_worker")}"')
-        yield config.flaw(setting, fix=fix)
+        yield replace(config.flaw(setting, fix=fix), always=True)

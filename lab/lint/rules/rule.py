@@ -105,7 +105,12 @@ RULES: dict[str, Rule] = {}
 SERVERS = {server.code: server.name for server in servers.every() if server.code}
 """First two letters of a code -> name of the server."""
 
-TRIED: Mapping[str, str] = {"uWSGI": "2.0.31", "gunicorn": "27.0.1", "granian": "2.8.7"}
+TRIED: Mapping[str, str] = {
+    "uWSGI": "2.0.31",
+    "gunicorn": "27.0.1",
+    "granian": "2.8.7",
+    "uvicorn": "0.54.0",
+}
 """
 Server -> the version on which its rules were tried.
 

@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
+from pathlib import PurePath
 
-from lab.config.words import command_of
+from lab.config import sources
+from lab.config.shell import INITS
+from lab.config.sources import DEVELOPMENT, dockerfile
+from lab.config.steps import Put
+from lab.config.words import command_of, operators, with_literals
+from lab.lint.rules.meanings import options_of, service_of, setting_of
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, rule
+
+PROXIES = re.compile(
+    "nginx|caddy|haproxy|traefik|envoy|apache|httpd|cloudflared|supervisor|s6-|network_mode",
+    re.IGNORECASE,
+)
+"""Words in a file by which a process of the same container, or of its network, may ask."""
+
+NAMES_VARIABLE = re.compile(r"(?:[^$]*:)?\$(?:\w+|\{\w+(?::-[^}]*)?\})")
+"""A value, or its port, that is a variable."""
+
+SECRETS = re.compile("raw_env|.*password|.*format|.*fmt")
+"""Options whose value may have a dollar."""
+
+SERVICES = {
+    "celery": {"worker", "beat", "flower"},
+    "ollama": {"serve"},
+    "rq": {"worker"},
+    "arq": set(),
+    "dramatiq": set(),
+    "huey_consumer": set(),
+    "redis-server": set(),
+    "taskiq": {"worker", "scheduler"},
+}
+"""Program that serves until it is stopped -> the words behind it with which it does; none: any."""
 
 
 @rule(
@@ -26,3 +58,165 @@ def kept_by_shell(config: Case) -> Iterator[Flaw]:
     if start and around.in_shell and around.shell == "dash" and around.is_first_process:
         command = command_of(start.text, config.file, start.program)
         yield config.flaw(command.program.spot if command else config.top, f"no exec: {WHY}")
+
+
+@rule(
+    "ST004",
+    Severity.ERROR,
+    "a variable that no shell replaces",
+    why="no shell reads this command, so the server gets the name of the variable instead of its "
+    'value; write ["sh", "-c", "exec ..."] with the command in one string',
+    source="https://docs.docker.com/reference/dockerfile/#shell-and-exec-form",
+    bad='FROM python:3.12-slim\nCMD ["granian", "--interface", "asgi", "--host", "0.0.0.0", '
+    '"--port", "$PORT", "shop:app"]',
+    good='FROM python:3.12-slim\nCMD ["sh", "-c", "exec granian --interface asgi --host 0.0.0.0 '
+    '--port $PORT shop:app"]',
+    near_miss="FROM python:3.12-slim\nCMD exec granian --interface asgi --host 0.0.0.0 "
+    "--port $PORT shop:app",
+)
+def not_replaced(config: Case) -> Iterator[Flaw]:
+    """Of a value that is a variable, or has one for its port; a password may have a dollar."""
+    if config.start is None or config.known.surroundings.in_shell is not False:
+        return
+    for setting in config.settings:
+        if NAMES_VARIABLE.fullmatch(setting.value) and not SECRETS.fullmatch(setting.option):
+            text = config.line(setting.spot) if setting.spot.file in config.texts else ""
+            if "$" in text and "$" not in with_literals(text[setting.spot.column - 1 :]):
+                yield config.flaw(setting)
+
+
+@rule(
+    "ST005",
+    Severity.DANGEROUS,
+    "a server that only its container reaches",
+    why="127.0.0.1 is the container itself, so neither a published port nor the platform's proxy "
+    "reaches the server; listen on 0.0.0.0",
+    source="gunicorn/config.py:711 `127.0.0.1:8000`; granian/cli.py:116 `127.0.0.1`",
+    bad='FROM python:3.12-slim\nCMD ["granian", "--interface", "asgi", "--host", "127.0.0.1", '
+    '"shop:app"]',
+    good='FROM python:3.12-slim\nCMD ["granian", "--interface", "asgi", "--host", "0.0.0.0", '
+    '"shop:app"]',
+    near_miss='FROM nginx:1\nCMD ["granian", "--interface", "asgi", "--host", "127.0.0.1", '
+    '"shop:app"]',
+)
+def unreachable(config: Case) -> Iterator[Flaw]:
+    """Silent where a proxy may be beside it. A default is a remark: a variable may set another."""
+    start, around = config.start, config.known.surroundings
+    if not (start and around.container) or around.supervisor == "kubernetes":
+        return
+    service = service_of(config)
+    addresses = service.addresses if service else ()
+    text = config.known.read(start.spot.file) or ""
+    if not addresses or PROXIES.search(text) or not start.alone:
+        return
+    if any(address.path or address.lost or not address.local for address in addresses):
+        return
+    setting = config.last("bind", "host", "http-socket", "http", "socket")
+    if setting:
+        yield config.flaw(setting)
+    elif config.server != "uWSGI" and around.supervisor != "render":
+        option = "bind" if config.server in {"gunicorn", "hypercorn"} else "host"
+        variable = "PORT" if config.server == "gunicorn" else f"{start.program.upper()}_HOST"
+        text = f"no --{option}: unless {variable} is set, the server listens on 127.0.0.1, which "
+        text += "only its container reaches; listen on 0.0.0.0"
+        yield config.flaw(config.top, text, harmless=True, steps=(Put(option, "0.0.0.0"),))
+
+
+@rule(
+    "ST007",
+    Severity.DANGEROUS,
+    "a service in the background of a server's script",
+    why="nothing restarts this process when it ends, and a stop of the container kills it with its "
+    "work, because SIGTERM reaches only the server; start it in a container of its own",
+    source="https://docs.docker.com/engine/containers/multi-service_container/",
+    bad='FROM python:3.12-slim\nCMD ["sh", "-c", "celery -A shop worker & exec granian --interface '
+    'asgi --host 0.0.0.0 shop:app"]',
+    good='FROM python:3.12-slim\nCMD ["granian", "--interface", "asgi", "--host", "0.0.0.0", '
+    '"shop:app"]',
+    near_miss='FROM python:3.12-slim\nCMD ["sh", "-c", "./warm-cache & exec granian --interface '
+    'asgi --host 0.0.0.0 shop:app"]',
+)
+def background(config: Case) -> Iterator[Flaw]:
+    """Silent where an init may pass SIGTERM on, or a shell waits for it."""
+    start = config.start
+    if start is None or not config.known.container:
+        return
+    text = config.known.read(start.spot.file) or ""
+    if re.search(rf"\b(?:trap|wait|{'|'.join(INITS)})\b", f"{start.before}\n{text}"):
+        return
+    at = 0
+    for begins, ends in operators(start.before):
+        words = _words(start.before[at:begins])
+        if start.before[begins:ends] == "&" and (name := _service(words)):
+            yield config.flaw(config.top, f"{name} in the background: {WHY}")
+        at = ends
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # a quote that is not closed
+        return []
+
+
+def _service(words: list[str]) -> str:
+    """Return the service that a command starts; empty: none that is known."""
+    for at, word in enumerate(words):
+        name, behind = PurePath(word).name, SERVICES.get(PurePath(word).name)
+        if behind is not None and (not behind or behind.intersection(words[at:])):
+            return name
+    return ""
+
+
+@rule(
+    "ST008",
+    Severity.REMARK,
+    "a last stage for development",
+    why="docker build takes the last stage unless --target names another; put the stage that is "
+    "served last",
+    source="https://docs.docker.com/build/building/multi-stage/#stop-at-a-specific-build-stage",
+    bad='FROM python:3.12-slim AS served\nCMD ["granian", "--interface", "asgi", "--host", '
+    '"0.0.0.0", "shop:app"]\nFROM served AS development\nCMD ["granian", "--interface", "asgi", '
+    '"--host", "0.0.0.0", "shop:app"]',
+    good='FROM python:3.12-slim AS development\nCMD ["granian", "--interface", "asgi", "--host", '
+    '"0.0.0.0", "shop:app"]\nFROM development AS served\nCMD ["granian", "--interface", "asgi", '
+    '"--host", "0.0.0.0", "shop:app"]',
+    near_miss='FROM python:3.12-slim AS development\nCMD ["granian", "--interface", "asgi", '
+    '"--host", "0.0.0.0", "shop:app"]',
+)
+def development_last(config: Case) -> Iterator[Flaw]:
+    """A Dockerfile with one stage that starts a server has no other."""
+    start = config.start
+    file = start.spot.file if start else config.file
+    if not (start and start.is_default and re.fullmatch(dockerfile.CALLED, file.name)):
+        return
+    starts = sources.starts_of(file, config.known.read(file) or "")
+    if DEVELOPMENT.fullmatch(start.name) and any(
+        not DEVELOPMENT.fullmatch(other.name) for other in starts
+    ):
+        yield config.flaw(config.top)
+
+
+NO_LIMIT = frozenset({"granian", "uvicorn"})
+"""Servers that wait forever for requests in flight where no option limits it."""
+
+
+@rule(
+    "ST009",
+    Severity.REMARK,
+    "a stop without a time limit",
+    why="one long request or WebSocket holds up a stop until the platform kills the server "
+    "without the shutdown of the application; write a limit below the platform's, such as 20 s",
+    source="granian/server/common.py:386 `else None`",
+    bad='FROM python:3.12-slim\nCMD ["granian", "--interface", "asgi", "--host", "0.0.0.0", '
+    '"shop:app"]',
+    good='FROM python:3.12-slim\nCMD ["granian", "--interface", "asgi", "--host", "0.0.0.0", '
+    '"--workers-kill-timeout", "20", "shop:app"]',
+    near_miss='FROM python:3.12-slim\nCMD ["gunicorn", "--bind", "0.0.0.0:80", "--worker-tmp-dir", '
+    '"/dev/shm", "shop:app"]',
+)
+def stops_without_limit(config: Case) -> Iterator[Flaw]:
+    """Of granian by WSGI, too: a request that hangs is never ended."""
+    if config.server in NO_LIMIT and config.known.container and not setting_of(config, "stop-time"):
+        text = f"no limit to a stop: {WHY}"
+        yield config.flaw(config.top, text, steps=(Put(options_of(config, "stop-time")[0], "20"),))

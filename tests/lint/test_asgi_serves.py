@@ -1,0 +1,182 @@
+"""What rules say of servers of ASGI, and of what is around a server, tried on the servers."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+
+import psutil
+import pytest
+
+from lab.bench.servers.ports import free_port
+from tests.kit.client import ask, served
+from tests.kit.lab_process import BIN, environment, until
+from tests.kit.linting import codes
+
+ASGI = """
+import os
+from pathlib import Path
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            event = (await receive())["type"]
+            if event == "lifespan.shutdown":
+                Path(f"down.{os.getpid()}").touch()
+            await send({"type": f"{event}.complete"})
+            if event == "lifespan.shutdown":
+                return
+    text = scope["root_path"].encode() or b"none"
+    length = (b"content-length", str(len(text)).encode())
+    await send({"type": "http.response.start", "status": 200, "headers": [length]})
+    await send({"type": "http.response.body", "body": text})
+"""
+
+WSGI = """
+def app(environ, start_response):
+    text = environ["SCRIPT_NAME"].encode() or b"none"
+    start_response("200 OK", [("Content-Length", str(len(text)))])
+    return [text]
+"""
+
+
+@contextmanager
+def started(folder, *command, **variables):
+    """Run a command, with {port} for a port of its own; give the port and the process."""
+    (folder / "shop_asgi.py").write_text(ASGI)
+    (folder / "shop_wsgi.py").write_text(WSGI)
+    port = free_port()
+    words = [word.replace("{port}", str(port)) for word in command]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [BIN / words[0], *words[1:]] if (BIN / words[0]).exists() else words,
+            cwd=folder,
+            env={**environment(), **variables},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        yield port, process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def gunicorn(*options):
+    """Return a gunicorn command."""
+    return ("gunicorn", "--bind", "127.0.0.1:{port}", "--no-control-socket", *options)
+
+
+@pytest.mark.parametrize(
+    ("times", "is_held"), [((30, 1), True), ((1, 30), False)], ids=["longer", "shorter"]
+)
+def test_an_idle_connection_takes_the_time_of_the_applications_shutdown(times, is_held, tmp_path):
+    """GU027: gunicorn kills the worker that waits, and the lifespan's shutdown has not run."""
+    options = ("-k", "asgi", "--keep-alive", str(times[0]), "--graceful-timeout", str(times[1]))
+    assert ("GU027" in codes(f"gunicorn {' '.join(options)} a:b", "GU")) is is_held
+    with started(tmp_path, *gunicorn(*options, "shop_asgi:app")) as (port, process):
+        until(lambda: served(port), "a reply")
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert client.recv(999).startswith(b"HTTP/1.1 200")
+            process.terminate()
+            assert process.wait(60) == 0
+    assert bool(list(tmp_path.glob("down.*"))) is not is_held
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "prefix"),
+    [
+        (("-k", "asgi", "--root-path", "/shop", "shop_asgi:app"), {}, b"/shop"),
+        (("-k", "gthread", "--root-path", "/shop", "shop_wsgi:app"), {}, b"none"),
+        (("-k", "asgi", "shop_asgi:app"), {"SCRIPT_NAME": "/shop"}, b"none"),
+        (("-k", "gthread", "shop_wsgi:app"), {"SCRIPT_NAME": "/shop"}, b"/shop"),
+    ],
+)
+def test_which_workers_read_the_prefix(options, variables, prefix, tmp_path):
+    """GU025 and GU026: root_path those of ASGI, SCRIPT_NAME those of WSGI."""
+    with started(tmp_path, *gunicorn(*options), **variables) as (port, _):
+        reply = until(lambda: served(port, "/shop/"), "a reply")
+        assert reply.body == prefix
+
+
+@pytest.mark.parametrize(
+    ("command", "variables", "status", "text"),
+    [
+        (gunicorn("-w", "2", "shop_wsgi:app"), {"WEB_CONCURRENCY": ""}, 1, "ValueError"),
+        (("gunicorn", "--bind", "127.0.0.1:$PORT", "shop_wsgi:app"), {}, 1, "not a valid port"),
+        (("granian", "--port", "$PORT", "shop_wsgi:app"), {}, 2, "not a valid integer"),
+    ],
+    ids=["ST003", "ST004", "ST004, granian"],
+)
+def test_what_keeps_a_server_from_starting(command, variables, status, text, tmp_path):
+    """An empty WEB_CONCURRENCY, and the name of a variable in the place of its value."""
+    with started(tmp_path, *command, **variables) as (_, process):
+        assert process.wait(60) == status
+        assert text in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "workers"),
+    [
+        (gunicorn("-w", "1", "shop_wsgi:app"), 1),
+        (gunicorn("shop_wsgi:app"), 3),
+        (("granian", "--interface", "wsgi", "--port", "{port}", "shop_wsgi:app"), 1),
+    ],
+)
+def test_who_reads_web_concurrency(command, workers, tmp_path):
+    """ST002: gunicorn, where no option sets the workers; granian never."""
+    with started(tmp_path, *command, WEB_CONCURRENCY="3") as (port, process):
+        until(lambda: served(port), "a reply")
+        until(lambda: len(children(process)) >= workers, "its workers")
+        assert len(children(process)) == workers
+
+
+def children(process):
+    """Return the worker processes, without Python's tracker of resources."""
+    processes = psutil.Process(process.pid).children()
+    return [one for one in processes if "resource_tracker" not in " ".join(one.cmdline())]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        gunicorn("shop_asgi:app"),
+        gunicorn("--threads", "2", "shop_asgi:app"),
+        gunicorn("-k", "asgi", "shop_wsgi:app"),
+        ("granian", "--interface", "wsgi", "--port", "{port}", "shop_asgi:app"),
+        ("granian", "--interface", "asgi", "--port", "{port}", "shop_wsgi:app"),
+    ],
+    ids=["sync", "gthread", "asgi", "granian wsgi", "granian asgi"],
+)
+def test_an_application_of_another_interface_answers_500(command, tmp_path):
+    """ST006: the server starts, so that nothing but a request shows it."""
+
+    def status():
+        with suppress(OSError):
+            return ask(("127.0.0.1", port)).status
+        return None
+
+    with started(tmp_path, *command) as (port, process):
+        assert until(status, "a reply") == 500
+        assert process.poll() is None
+
+
+def test_a_service_in_the_background_gets_no_signal(tmp_path):
+    """ST007: SIGTERM ends the server, and what the script has started before goes on."""
+    script = (
+        f"{sys.executable} -c 'import signal; signal.pause()' & echo $! > pid; "
+        f"exec {BIN}/gunicorn --bind 127.0.0.1:$PORT --no-control-socket shop_wsgi:app"
+    )
+    port = str(free_port())
+    with started(tmp_path, "sh", "-c", script, PORT=port) as (_, process):
+        until(lambda: served(int(port)), "a reply")
+        other = psutil.Process(int((tmp_path / "pid").read_text()))
+        process.terminate()
+        assert process.wait(60) == 0
+        assert other.is_running()
+        assert other.status() != psutil.STATUS_ZOMBIE
