@@ -9,6 +9,7 @@ from lab.config import servers
 from lab.config.configuration import Config, Known
 from lab.config.reading import read_start
 from lab.config.sources import dockerfile
+from lab.config.start import Surroundings
 
 MUCH = Known(
     container=True,
@@ -35,6 +36,7 @@ ELSEWHERE = {
     "UW118": Known(python=(3, 13)),
     "GU019": Known(),
     "UW020": Known(here=True),
+    "UV011": Known(surroundings=Surroundings(restarts="on-failure")),
     "UW119": Known(here=True),
 }
 """Code -> what is known of its rule's examples, where that is something else."""

@@ -32,6 +32,12 @@ async def app(scope, receive, send):
     length = (b"content-length", str(len(text)).encode())
     await send({"type": "http.response.start", "status": 200, "headers": [length]})
     await send({"type": "http.response.body", "body": text})
+
+async def scheme(scope, receive, send):
+    text = scope.get("scheme", "").encode()
+    length = (b"content-length", str(len(text)).encode())
+    await send({"type": "http.response.start", "status": 200, "headers": [length]})
+    await send({"type": "http.response.body", "body": text})
 """
 
 WSGI = """
@@ -110,8 +116,10 @@ def test_which_workers_read_the_prefix(options, variables, prefix, tmp_path):
         (gunicorn("-w", "2", "shop_wsgi:app"), {"WEB_CONCURRENCY": ""}, 1, "ValueError"),
         (("gunicorn", "--bind", "127.0.0.1:$PORT", "shop_wsgi:app"), {}, 1, "not a valid port"),
         (("granian", "--port", "$PORT", "shop_wsgi:app"), {}, 2, "not a valid integer"),
+        (("uvicorn", "--port", "$PORT", "shop_asgi:app"), {}, 2, "not a valid integer"),
+        (("uvicorn", "shop_asgi:app"), {"WEB_CONCURRENCY": ""}, 1, "ValueError"),
     ],
-    ids=["ST003", "ST004", "ST004, granian"],
+    ids=["ST003", "ST004", "ST004, granian", "ST004, uvicorn", "ST003, uvicorn"],
 )
 def test_what_keeps_a_server_from_starting(command, variables, status, text, tmp_path):
     """An empty WEB_CONCURRENCY, and the name of a variable in the place of its value."""
@@ -150,8 +158,9 @@ def children(process):
         gunicorn("-k", "asgi", "shop_wsgi:app"),
         ("granian", "--interface", "wsgi", "--port", "{port}", "shop_asgi:app"),
         ("granian", "--interface", "asgi", "--port", "{port}", "shop_wsgi:app"),
+        ("uvicorn", "--port", "{port}", "shop_wsgi:app"),
     ],
-    ids=["sync", "gthread", "asgi", "granian wsgi", "granian asgi"],
+    ids=["sync", "gthread", "asgi", "granian wsgi", "granian asgi", "uvicorn"],
 )
 def test_an_application_of_another_interface_answers_500(command, tmp_path):
     """ST006: the server starts, so that nothing but a request shows it."""
@@ -180,3 +189,38 @@ def test_a_service_in_the_background_gets_no_signal(tmp_path):
         assert process.wait(60) == 0
         assert other.is_running()
         assert other.status() != psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.parametrize(
+    ("options", "scheme"), [([], b"http"), (["--forwarded-allow-ips", "*"], b"https")]
+)
+def test_uvicorn_trusts_no_proxy_over_a_unix_socket(options, scheme, tmp_path):
+    """UV008: unless it trusts all, it takes X-Forwarded-Proto of nobody."""
+    command = ("uvicorn", "--uds", "app.sock", *options, "shop_asgi:scheme")
+    assert ("UV008" in codes(" ".join(command), "UV")) is (scheme == b"http")
+    headers = {"X-Forwarded-Proto": "https"}
+
+    def reply():
+        with suppress(OSError):
+            return ask(tmp_path / "app.sock", headers=headers)
+        return None
+
+    with started(tmp_path, *command):
+        assert until(reply, "a reply").body == scheme
+
+
+def test_uvicorn_ends_with_its_limit_of_requests(tmp_path):
+    """UV009: with status 0, and nothing starts it again."""
+    command = ("uvicorn", "--port", "{port}", "--limit-max-requests", "3", "shop_asgi:app")
+    with started(tmp_path, *command) as (port, process):
+        until(lambda: served(port) is None and process.poll() is not None, "its end")
+        assert process.returncode == 0
+        assert "Maximum request limit" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(("workers", "fails"), [("1", True), ("2", False)])
+def test_a_failed_start_of_several_workers_of_uvicorn_is_a_success(workers, fails, tmp_path):
+    """UV011: one worker ends with another status."""
+    command = ("uvicorn", "--port", "{port}", "--workers", workers, "shop_asgi:nothing")
+    with started(tmp_path, *command) as (_, process):
+        assert bool(process.wait(60)) is fails

@@ -45,8 +45,8 @@ def overridden(config: Case) -> Iterator[Flaw]:
     "ST003",
     Severity.ERROR,
     "an empty WEB_CONCURRENCY",
-    why="gunicorn and uvicorn read a number from it at the start, also if an option sets the "
-    "workers, and end with a traceback; unset it, or give it a number",
+    why="gunicorn reads a number from it at the start, also if an option sets the workers, and "
+    "uvicorn if none does, and both end with a traceback; unset it, or give it a number",
     source='gunicorn/config.py:762 `int(os.environ.get("WEB_CONCURRENCY", 1))`',
     bad="FROM python:3.12-slim\nENV WEB_CONCURRENCY=\n"
     'CMD ["gunicorn", "--worker-tmp-dir", "/dev/shm", "--workers", "2", "shop:app"]',
@@ -57,8 +57,9 @@ def overridden(config: Case) -> Iterator[Flaw]:
 )
 def empty(config: Case) -> Iterator[Flaw]:
     """GU013 has it where no option sets the workers."""
-    is_empty = config.known.environ.get(WORKERS) == ""
-    if config.start and is_empty and config.server in READERS and not _is_variable(config):
+    is_empty = config.start is not None and config.known.environ.get(WORKERS) == ""
+    has_option = config.last("workers") is not None and not _is_variable(config)
+    if is_empty and config.server == ("gunicorn" if has_option else "uvicorn"):
         yield config.flaw(config.top)
 
 
