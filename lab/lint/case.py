@@ -8,10 +8,11 @@ from dataclasses import dataclass, fields
 from lab.config import servers
 from lab.config.configuration import Config
 from lab.config.edits import Edit
-from lab.config.granian import command as granian
+from lab.config.granian.command import TABLE as GRANIAN
 from lab.config.spot import Setting, Spot
 from lab.config.steps import Drop, Put, Rename, Step
 from lab.config.templates import filled
+from lab.config.uvicorn.command import TABLE as UVICORN
 from lab.lint.flaw import WHY, Fix, Flaw, Severity
 from lab.lint.suppress import Suppression
 from lab.lint.syntax import is_command
@@ -68,7 +69,7 @@ class Case(Config):
 
     @property
     def unknown_numbers(self) -> list[Setting]:
-        """Settings of uWSGI and granian whose number a variable or a template sets."""
+        """Settings of uWSGI, granian and uvicorn whose number a variable or a template sets."""
         return [
             setting
             for setting in self.settings
@@ -77,8 +78,10 @@ class Case(Config):
 
     def _is_number(self, option: str) -> bool:
         """Return whether its server takes a number there."""
-        of_granian = self.server == granian.PROGRAM and "least" in granian.options().get(option, {})
-        return of_granian or self.table.is_number(option)
+        commands = [table for table in (GRANIAN, UVICORN) if table.program == self.server]
+        if commands:
+            return "least" in commands[0].options.get(option, {})
+        return self.table.is_number(option)
 
     def _is_unknown(self, setting: Setting) -> bool:
         """Return whether a shell, uWSGI or a template replaces a part of a value."""
