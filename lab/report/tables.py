@@ -166,7 +166,7 @@ def _limits(limits: Sequence[Limit]) -> Table:
         meaning = Meaning.PLAIN if limit.first and diagnosis is not None else Meaning.MUTED
         cells = (profiles_of(limit), trials_of(limit), evidence, counter)
         rows.append((Cell(said(limit), meaning), *map(Cell, cells)))
-    heads = texts(("cause", "profiles", "trials", "evidence", "counter-run"))
+    heads = texts(("cause", "profiles", "trials", "evidence, median trial", "counter-run"))
     return Table("Limited by", heads, tuple(rows), Topic.LIMITS)
 
 

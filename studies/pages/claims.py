@@ -47,13 +47,6 @@ def in_short(source: str) -> str:
     return show.counts(_of(source))
 
 
-def by_run(source: str) -> str:
-    """Return what each stored run says to the claims of one article."""
-    decided = [each for each in _of(source) if each.tested]
-    warned = markdown.warnings(show.banners(decided))
-    return warned + markdown.render_table(show.verdict_table(decided))
-
-
 def statements(source: str) -> str:
     """Return the claims of one article in words, what came of each, and what an open one takes."""
     found = _of(source)
@@ -103,7 +96,9 @@ def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[str, ...]]:
     note, rows = claim.note, list[tuple[str, ...]]()
     for _, alike in groupby(show.together(settling), key=lambda entry: entry[0].decision):
         entries = [*alike]
-        figures = "; ".join(here for _, _, here in entries if here != UNKNOWN)
+        measured = [(verdict.run, here) for verdict, _, here in entries if here != UNKNOWN]
+        several = len(measured) > 1
+        figures = "; ".join(f"{here} ({run})" if several else here for run, here in measured)
         evidence = "; ".join(_evidence(verdict, load) for verdict, load, _ in entries)
         rows.append((*says, _decided(entries[0][0], figures, note), evidence))
         says, note = ("", ""), ""

@@ -49,7 +49,6 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "change PROFILE": profiles.change,
     "claims in short: SOURCE": claims.in_short,
     "claims in short": claims.all_in_short,
-    "claims SOURCE": claims.by_run,
     "command RUN": runs.command,
     "decision RUN: CLAIM": runs.decision,
     "differences of KEYS": vocabulary.differences,

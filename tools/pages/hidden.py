@@ -168,10 +168,9 @@ def _banners(directive: str) -> Sequence[str]:
 def _verdicts(directive: str) -> Sequence[ClaimVerdict]:
     """Return the verdicts whose figures a table of claims has; none of another directive."""
     kind, _, source = directive.partition(" ")
-    if kind not in {"claims", "statements"} or source.startswith("in short"):
+    if kind != "statements":
         return ()
-    found = [each for each in verdicts() if each.claim.source == source]
-    return [each for each in found if each.tested] if kind == "claims" else settled(found)
+    return settled([each for each in verdicts() if each.claim.source == source])
 
 
 def _runs(directive: str) -> Iterator[str]:
