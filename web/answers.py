@@ -108,7 +108,7 @@ class Question(NamedTuple):
     def known(self) -> Known:
         """What is known besides: the text, and nothing outside of the current folder."""
         overlay = {} if self.kind == COMMAND else {Path(self.kind): self.text}
-        return Known(overlay=overlay, cpus=CPUS).for_files(trusted=False)
+        return Known(overlay=overlay, cpus=CPUS, pasted=True).for_files(trusted=False)
 
     @property
     def names(self) -> Sequence[str]:

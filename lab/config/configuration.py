@@ -69,6 +69,9 @@ class Known:
     here: bool = False
     """Whether this machine serves it, so that it can be asked about files and users."""
 
+    pasted: bool = False
+    """Whether the text is all that there is, as in a browser: no other file can be looked for."""
+
     cpus: int | None = None
     """CPUs of the machine that serves; None: those of this machine."""
 
@@ -263,8 +266,8 @@ class Config:
     unread: tuple[str, ...] = ()
     """Names of other sources that uWSGI reads, as they are written."""
 
-    unread_includes: tuple[str, ...] = ()
-    """Included files and addresses that could not be read."""
+    unread_includes: tuple[tuple[str, Setting], ...] = ()
+    """Included files and addresses that could not be read, with the option that includes each."""
 
     forms: frozenset[Path] = frozenset()
     """Files that are not inis, and are never fixed: YAML, JSON, XML, commands of gunicorn."""
@@ -410,8 +413,8 @@ class Config:
 
         `protocol` says what is spoken at a plain `socket`.
         """
-        protocol = self.last("protocol")
-        plain = protocol.value.removesuffix("-nph") if protocol else "uwsgi"
+        protocol = self._by_name.get("protocol")
+        plain = protocol[-1].value.removesuffix("-nph") if protocol else "uwsgi"
         of = {**SOCKETS, "socket": {"https": "http"}.get(plain, plain)}
         return [
             setting

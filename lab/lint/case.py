@@ -19,8 +19,12 @@ from lab.lint.syntax import is_command
 from lab.lint.versions import holds
 
 
-class UnknownNumberError(Exception):
-    """A rule needs a number that a variable or a template sets; the rule is then silent."""
+class UnknownSettingError(Exception):
+    """
+    A rule needs a setting that is not known; the rule is then silent.
+
+    A variable or a template sets it, or an included file that was not read may set it.
+    """
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,9 @@ class Case(Config):
     unused: tuple[Suppression, ...] = ()
     """Suppressions that suppressed no finding."""
 
+    as_read: bool = False
+    """Whether the files that were read count as all, though an include was not read."""
+
     @classmethod
     def of(cls, config: Config) -> Case:
         """Return a case of *config*; a case is returned unchanged."""
@@ -37,15 +44,43 @@ class Case(Config):
             return config
         return cls(**{field.name: getattr(config, field.name) for field in fields(config)})
 
+    def all(self, *names: str) -> list[Setting]:
+        """
+        Return the settings of the options, in any of their spellings, in order.
+
+        Raises:
+            UnknownSettingError: There is none, and an include that was not read may have one.
+        """
+        return self._certain(super().all(*names))
+
+    def starting(self, *beginnings: str) -> list[Setting]:
+        """
+        Return what sets an option whose name begins so, as it is written, in order.
+
+        Raises:
+            UnknownSettingError: As `all`.
+        """
+        return self._certain(super().starting(*beginnings))
+
+    def _certain(self, settings: list[Setting]) -> list[Setting]:
+        if not settings and not self.complete:
+            raise UnknownSettingError
+        return settings
+
+    @property
+    def complete(self) -> bool:
+        """Whether no include may set more than *settings*."""
+        return self.as_read or not self.unread_includes
+
     def number(self, name: str, default: int = 0) -> int:
         """
         Return the option's last value as uWSGI reads a number there.
 
         Raises:
-            UnknownNumberError: A variable or a template sets it.
+            UnknownSettingError: A variable or a template sets it.
         """
         if not self.knows(name):
-            raise UnknownNumberError
+            raise UnknownSettingError
         return super().number(name, default)
 
     def knows(self, name: str) -> bool:

@@ -77,8 +77,14 @@ def test_the_page_finds_what_lint_finds(here, capsys):
         name = written(here, text)
         findings = answer_to(text, parts=["findings"])["findings"]
         lines = printed(capsys, "lint", "--all", "--no-container", name)
-        lines = lines and [line for line in lines if line["code"] not in answers.NOT_IN_THE_PAGE]
-        assert findings.get("list") == lines or (lines == [] and "error" in findings), key
+        page = findings.get("list")
+        if any(line["code"] == "UW020" for line in lines or ()):
+            # The page has no other files, so an include is not missing there, but not read: UW901.
+            about = {"UW020", "UW901"}
+            assert [line["code"] for line in page if line["code"] in about] == ["UW901"], key
+            page = [line for line in page if line["code"] not in about]
+            lines = [line for line in lines if line["code"] not in about]
+        assert page == lines or (lines == [] and "error" in findings), key
 
 
 def test_the_page_misses_and_translates_what_the_commands_do(here, capsys, monkeypatch):

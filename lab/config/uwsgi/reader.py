@@ -142,7 +142,7 @@ class Reader:
         self.top: Spot | None = None
         self.guesses = ""
         self.unread: list[str] = []
-        self.unread_includes: list[str] = []
+        self.unread_includes: list[tuple[str, Setting]] = []
         self.variables: set[str] = set()
         self.relative = False
         self.absent: list[tuple[Path, str, Setting | None]] = []
@@ -186,10 +186,9 @@ class Reader:
         text = self.known.required(path) if shown else self.known.read(path)
         if text is None:
             may = self.known.reaches(path)
-            self.unread_includes += [str(path)] * bool(by)
             self.guess(f"{'lab cannot' if may else 'without --trusted lab does not'} read {path}")
-            if by and (may or self.known.here) and not self.known.exists(path):
-                self.missing.append((path, by))
+            if by:
+                self._not_read(path, by, may=may)
             return
         self._budget.spend(characters=len(text))
         if file:
@@ -319,7 +318,7 @@ class Reader:
             case "uwsgi_opt_resolve":
                 self.guess(f"lab does not look up {as_text(option.value)}")
             case setter if setter in OTHER_LOADS or option.name.startswith("inject-"):
-                self._elsewhere(option.value)
+                self._elsewhere(option, option.value)
 
     def _include(self, option: OptionState) -> None:
         """Read what an option names whose form its name says, as `include` does."""
@@ -327,12 +326,12 @@ class Reader:
         if ending == ".ini" or ending in formats.FORMS:
             self._load(option, option.value, formats.FORMS.get(ending))
         else:
-            self._elsewhere(option.value)
+            self._elsewhere(option, option.value)
 
     def _load(self, option: OptionState, name: str, form: Form | None = None) -> None:
         file, _, section = name.rpartition(":") if ":" in name else (name, "", "")
         if "://" in name or name == "-" or (form and not file):
-            self._elsewhere(name)
+            self._elsewhere(option, name)
         elif self._depth == MOST:
             self.circle = self.circle or option.written
             self.guess("the file includes itself")
@@ -341,11 +340,18 @@ class Reader:
             self.load(file, section, form, by=option.written)
             self._depth -= 1
 
-    def _elsewhere(self, name: str) -> None:
+    def _elsewhere(self, option: OptionState, name: str) -> None:
         """Note what uWSGI reads and this does not."""
         self.guess(f"lab does not read {as_text(name)}")
         self.unread.append(as_text(name))
-        self.unread_includes.append(as_text(name))
+        self.unread_includes.append((as_text(name), option.written))
+
+    def _not_read(self, path: Path, by: Setting, *, may: bool) -> None:
+        """Note an include that was not read, and whether it is missing, if lab *may* look."""
+        self.unread_includes.append((str(path), by))
+        looked_for = (may or self.known.here) and not self.known.pasted
+        if looked_for and not self.known.exists(path):
+            self.missing.append((path, by))
 
     def _path(self, name: str) -> Path:
         """Return where a file lies that is named."""

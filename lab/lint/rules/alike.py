@@ -20,6 +20,10 @@ CLASSES = {"1": Severity.ERROR, "2": Severity.NO_EFFECT}
 """First digit of a code -> severity; other codes are dangerous."""
 
 
+SILENT = "rules about options that are not set are silent"
+"""What an include that was not read does to the rules."""
+
+
 class Examples(TypedDict):
     """The source and the examples of a rule; see `Rule`."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from lab.config import sections
 from lab.config.uwsgi.formats import is_foreign
-from lab.lint.rules.alike import instead
+from lab.lint.rules.alike import SILENT, instead
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, Spot, rule
 
 LOADS = frozenset({"uwsgi_opt_load", "uwsgi_opt_load_ini"})
@@ -270,7 +270,7 @@ def circle(config: Case) -> Iterator[Flaw]:
     near_miss="[uwsgi]\nini = :shop\n[shop]\nprocesses = 4",
 )
 def include_missing(config: Case) -> Iterator[Flaw]:
-    """An error on the machine that serves it alone: another one may well have the file."""
+    """In a container a file that is named by its whole path may be there: a remark."""
     here = config.known.here and not config.known.container
     for path, by in config.missing:
         if re.search(r"[$%@]\(", by.raw):
@@ -282,7 +282,9 @@ def include_missing(config: Case) -> Iterator[Flaw]:
                 "missing"
             )
         advice = "create the file, or put if-exists around the line"
-        yield config.flaw(by, f"{text}; {advice}", harmless=not here)
+        may_exist = config.known.container and by.raw.startswith("/")
+        flaw = config.flaw(by, f"{text}, and {SILENT}; {advice}", harmless=may_exist)
+        yield replace(flaw, always=True)
 
 
 def _misnamed(config: Case, line: sections.Line) -> Flaw:

@@ -10,6 +10,7 @@ from lab.config.edits import Edit
 from lab.config.templates import filled
 from lab.config.uwsgi.logic import UNTRUSTED
 from lab.lint.flaw import Fix
+from lab.lint.rules.alike import SILENT
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 from lab.lint.syntax import is_command
 
@@ -61,15 +62,15 @@ def guesses(config: Case) -> Iterator[Flaw]:
         for setting in config.unknown_numbers
         if is_command(config, setting.spot) or not filled(setting.value)
     )
-    if guesses and config.unread_includes:
-        name = shorten(config.unread_includes[0], 90, placeholder=" ...")
+    missing = {by.spot for _, by in config.missing}
+    unread = [(name, by) for name, by in config.unread_includes if by.spot not in missing]
+    if guesses and unread:
+        name, by = unread[0]
+        name = shorten(name, 90, placeholder=" ...")
         trusted = " without --trusted" * guesses.startswith("without --trusted")
-        text = (
-            f"this file includes {name}, which could not be read{trusted}; findings about "
-            "missing options may be wrong"
-        )
-        yield replace(config.flaw(config.top, text), always=True)
-        guesses = ""
+        text = f"this includes {name}, which could not be read{trusted}; {SILENT}"
+        yield replace(config.flaw(by.spot, text), always=True)
+    guesses = "" if config.unread_includes else guesses
     reasons = [shorten(guesses.removesuffix(UNTRUSTED), 90, placeholder=" ...")] * bool(guesses)
     if options:
         names = shorten(", ".join(options), 90, placeholder=" ...")

@@ -100,7 +100,8 @@ present(
     good="http-socket = 127.0.0.1:8080\nadd-header = Connection: close",
     near_miss="http-socket = 127.0.0.1:8080\nadd-header = connection:close",
     when=lambda config: (
-        not any(
+        config.complete
+        and not any(
             "".join(setting.value.split()).lower().endswith(CLOSES) for setting in config.settings
         )
     ),

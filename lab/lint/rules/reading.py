@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lab.config import sections
 from lab.config.uwsgi import OFF
@@ -60,6 +61,7 @@ FORMATS = frozenset({"log-date", "logdate"})
 )
 def unknown_option(config: Case) -> Iterator[Flaw]:
     """One that is only there to be named in others, as %(base), is none, but for strict."""
+    config = replace(config, as_read=True)  # a name that no server knows is wrong in any case
     strict = config.on("strict")
     declared = config.all("declare-option", *PLACEHOLDERS)
     own = {setting.value.partition("=")[0] for setting in declared}
@@ -75,12 +77,13 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
         meant = _meant_option(config, name) if name in sought else None
         if unread and meant is None:
             continue
-        effect = "does not start without it" if strict else "ignores the line without a warning"
+        effect = " and ignores the line without a warning"
+        effect = ", and with strict it does not start" if strict else effect
         advice = f"write {meant}" if meant else "leave it out"
         fix = instead(config, setting.spot, name, meant, safe=False)
         if name not in sought:
             advice, fix = "write the option that you mean, or leave it out", None
-        yield config.flaw(setting, f"uWSGI has no such option and {effect}; {advice}", fix)
+        yield config.flaw(setting, f"uWSGI has no such option{effect}; {advice}", fix)
 
 
 @rule(

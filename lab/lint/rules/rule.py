@@ -17,7 +17,7 @@ from lab.config import servers
 from lab.config.configuration import Config
 from lab.config.edits import Edit
 from lab.config.spot import Setting, Spot
-from lab.lint.case import Case, UnknownNumberError
+from lab.lint.case import Case, UnknownSettingError
 from lab.lint.flaw import WHY, Fix, Flaw, Severity
 from lab.lint.syntax import spelled
 
@@ -72,7 +72,7 @@ class Rule(NamedTuple):
 
     def flaws(self, config: Config) -> Iterator[Flaw]:
         """Yield the flaws of a configuration; none if it is for another server."""
-        with suppress(UnknownNumberError):  # UW901 reports it
+        with suppress(UnknownSettingError):  # UW901 or UW020 reports it
             for number, flaw in enumerate(self._checked(config), start=1):
                 remark = flaw.severity is Severity.REMARK
                 whole = replace(flaw, message=flaw.message.replace(WHY, self.why))
@@ -86,10 +86,10 @@ class Rule(NamedTuple):
                     return
 
     def is_silent(self, config: Config) -> bool:
-        """Return whether the rule needs a number that is unknown."""
+        """Return whether the rule needs a setting that is unknown."""
         try:
             deque(self._checked(config), maxlen=0)
-        except UnknownNumberError:
+        except UnknownSettingError:
             return True
         return False
 
