@@ -68,7 +68,18 @@ def read(name: str) -> Iterator[Option]:
         for option in _options(path, section):
             yield option
             if option.name in INCLUDES:
-                pending += _included(option.value, path)
+                pending += _existing(option, path)
+
+
+def _existing(option: Option, path: Path) -> Iterator[str]:
+    """Yield what a line includes; raise ValueError if the file does not exist."""
+    for name in _included(option.value, path):
+        file, _ = _file_and_section(name)
+        if not file.exists():
+            line = f"{option.path}:{option.number}: {option.name} = {option.value}"
+            missing = f"{file.absolute()} does not exist, so uWSGI does not start"
+            raise ValueError(f"{line}: {missing}: create it, or leave the line out")
+        yield name
 
 
 def check_numbers(options: Iterable[Option]) -> None:

@@ -15,7 +15,7 @@ from lab.bench.trials.plan import app_of, arm_of
 from lab.bench.workloads import read, workload
 from lab.cli.options.execution import application, carry_out, understand
 from lab.cli.options.table import Job
-from lab.errors import UsageError
+from lab.errors import ProfileError, UsageError
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.workload import Workload
@@ -184,3 +184,13 @@ def test_all_profiles_are_read_in_one_thread(monkeypatch):
     monkeypatch.setattr(ast, "parse", watched)
     look_at_all(find())
     assert threads == {threading.get_ident()}
+
+
+def test_a_profile_that_cannot_be_read_is_reported_and_the_others_are_looked_at():
+    """Or raised, where nobody takes the report."""
+    unreadable = []
+    (looked,) = look_at_all(["nosuch-profile", "tuned"], unreadable.append)
+    assert looked.profile.name == "tuned"
+    assert "nosuch-profile" in str(*unreadable)
+    with pytest.raises(ProfileError):
+        look_at_all(["nosuch-profile"])

@@ -15,6 +15,7 @@ from lab.bench.store import fitness
 from lab.cli.check import check_command
 from lab.cli.commands import cli
 from lab.cli.listing import list_command
+from lab.errors import ProfileError
 from tests.kit.lab_process import PACED, ROOT, SITES, SMALL, compare, run, trials
 
 
@@ -245,6 +246,17 @@ def test_the_list_says_each_version_or_what_is_missing(listed, monkeypatch):
     rows = {row["name"]: row for row in json.loads(listed("--json"))}
     assert (rows["a"]["version"], rows["b"]["version"]) == (None, "b, version 7.1.2 (x)")
     assert rows["a"]["missing"].startswith("uWSGI is built without")
+
+
+BAD = ProfileError("profiles/x.ini", "has no summary")
+
+
+def test_a_profile_that_cannot_be_read_does_not_empty_the_list(listed, monkeypatch, capsys):
+    """It is named, and the exit status says that the list is not whole."""
+    monkeypatch.setattr("lab.cli.listing.look_at_all", lambda names, bad: bad(BAD) or [])
+    done = CliRunner().invoke(list_command, standalone_mode=False)
+    assert (done.return_value, done.stderr) == (1, f"lab: not listed: {BAD}\n")
+    assert "Workloads, for --workload:" in done.stdout
 
 
 def test_the_list_names_the_workloads(monkeypatch):

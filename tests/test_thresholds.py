@@ -71,7 +71,7 @@ def test_an_error_points_at_the_place(text, place, problem):
 def test_a_profile_that_does_not_run_is_refused_before_the_run():
     """With those that do."""
     check(parse("cpu(a/b) > 1"), ["a", "b"])
-    with pytest.raises(UsageError, match=r"z is not compared; a, b are\n.*\n {10}\^"):
+    with pytest.raises(UsageError, match=r"z is not in this run; write one of: a, b\n.*\n {10}\^"):
         check(parse("cpu(a/z) > 1"), ["a", "b"])
 
 

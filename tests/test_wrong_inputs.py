@@ -37,6 +37,7 @@ FILES = {
     "leaving.py": "import sys\n\nsys.exit('no settings')\n",
     "emperor.ini": f"[uwsgi]\n{HTTP}emperor = /etc/uwsgi\n",
     "nochdir.ini": f"[uwsgi]\n{HTTP}module = somewhere_else:app\nneed-app = true\n",
+    "doc.md": "```ini\n[uwsgi]\n```\n",
     "strict.ini": f"[uwsgi]\nstrict = true\n{HTTP}proccesses = 4\n",
 }
 """What lies in the folder in which a person types."""
@@ -108,6 +109,11 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run tuned --chdir .", 2, ["--chdir describes an application of yours: it goes with"]),
         ("run ./strict.ini", 2, ["strict.ini:4: uWSGI has no option", "did you mean processes?"]),
         ("run ./missing.ini", 2, ["missing.ini: the file does not exist"]),
+        ("run tuned --minutes 0", 2, ["--minutes 0: write a number of minutes above 0"]),
+        ("run tuned --seed -1", 2, ["--seed: '-1'", "from 0 to 18,446,744,073,709,551,616"]),
+        ("run tuned --fail-if cpu(foo/tuned)>1", 2, ["foo is not in this run; write one of"]),
+        ("run ./failing.py", 2, ["names no application: --app failing:application"]),
+        ("lint doc.md", 2, ["doc.md: is a document: save the configuration"]),
         ("report", 1, ["results: holds no run yet; make one with: lab run --quick"]),
         ("report nosuch", 2, ["nosuch: there is no such run, neither here nor in results; make"]),
         (f"report nosuch --results {ROOT}/docs/runs", 2, ["the latest there: workers-two-cores, "]),
@@ -237,7 +243,8 @@ def test_an_application_that_answers_is_not_explained_by_its_log(lab):
     )
     code, _, errors = lab("run", "tuned", "--app", "chatty:application")
     assert code == 1
-    assert "with 404 ''; expected is status 200" in errors.splitlines()[2]
+    said = "with 404 ''; expected is status 200: give a path that it serves (--path), or"
+    assert said in errors.splitlines()[2]
     assert "ZeroDivisionError" not in errors
     assert "ZeroDivisionError" in next(Path("results").glob("*/tuned.log")).read_text()
 
@@ -286,6 +293,15 @@ def test_the_warning_stands_before_the_run(lab):
         _, _, errors = lab("run", "./mine.ini", *SMALL)
         assert warning in errors
     assert errors.splitlines()[-1].startswith(warning)
+
+
+def test_what_the_server_makes_of_a_text_for_a_number_is_said_of_a_profile_of_ours(tmp_path):
+    """It is measured as uWSGI takes it; of its other lines nothing is said."""
+    path = tmp_path / "ours.ini"
+    path.write_text(f"[uwsgi]\n{HTTP}threads = two\nvacum = true\n")
+    profile, reading = profiles.with_reading(str(path), ours=True)
+    (line,) = profiles.warnings(profile, reading=reading)
+    assert "threads = two: uWSGI reads a number here, and takes this for 0" in line
 
 
 @pytest.mark.slow

@@ -106,7 +106,8 @@ def check(threshold: Threshold, profiles: Collection[str]) -> None:
     for name in (threshold.profile, threshold.against):
         if name is not None and name not in profiles:
             place = threshold.text.index(name, threshold.text.index("("))
-            _refuse(threshold.text, place, f"{name} is not compared; {', '.join(profiles)} are")
+            problem = f"{name} is not in this run; write one of: {', '.join(profiles)}"
+            _refuse(threshold.text, place, problem)
 
 
 def _tokens(text: str) -> tuple[dict[str, str], dict[str, int]]:

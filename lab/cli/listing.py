@@ -13,7 +13,7 @@ from lab.bench.profiles.backing import find, missing, read
 from lab.bench.store.effects import effects
 from lab.bench.store.encoding import encode
 from lab.bench.trials.available import Installation, look_at_all, version_number
-from lab.errors import WorkloadError
+from lab.errors import ProfileError, WorkloadError
 from lab.model.comparison import Estimate
 from lab.model.numbers import centre
 from lab.report.edge import page_width, say, say_json
@@ -42,7 +42,8 @@ BESIDE = 33
 def list_command(*, as_json: bool) -> int:
     """List the profiles, with what each one changes, and the workloads."""
     ladder = profiles.ladder()
-    installations = look_at_all(profiles.find())
+    unreadable: list[ProfileError] = []
+    installations = look_at_all(profiles.find(), unreadable.append)
     installations.sort(
         key=lambda each: (
             each.profile.name not in ladder,
@@ -71,7 +72,7 @@ def list_command(*, as_json: bool) -> int:
                 ]
             )
         )
-        return 0
+        return _failed(unreadable)
     width = page_width()
     say("\n".join(wrap(MEASURED, width)))
     for title, group in _grouped(installations, ladder).items():
@@ -81,7 +82,14 @@ def list_command(*, as_json: bool) -> int:
         _say_table(title, heads, rows, width)
     _say_table(WORKLOADS, ("WORKLOAD", "WHAT IS ASKED"), [*_workloads()], width)
     _say_table(BACKING, ("SERVICE", "WHAT IT IS"), _services(), width)
-    return 0
+    return _failed(unreadable)
+
+
+def _failed(unreadable: Sequence[ProfileError]) -> int:
+    """Print why profiles are not in the list, and return the exit status."""
+    for error in unreadable:
+        say(f"lab: not listed: {error}", err=True)
+    return int(bool(unreadable))
 
 
 def _say_table(

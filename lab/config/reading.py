@@ -203,6 +203,10 @@ def read_file(path: Path, known: Known) -> Config:
     return server.read(path, known)
 
 
+PROSE = frozenset({".md", ".rst", ".markdown"})
+"""Endings of documents, which may show a configuration and are none."""
+
+
 def _check_text(path: Path, text: str, server: Server | None) -> None:
     """
     Refuse what is no text, or is not what the server gets.
@@ -210,6 +214,9 @@ def _check_text(path: Path, text: str, server: Server | None) -> None:
     Raises:
         ProfileError: It has bytes of value 0; or it is a template, or a part of a merge or a build.
     """
+    if path.suffix in PROSE:
+        problem = "is a document: save the configuration that it shows in a file, and give that"
+        raise ProfileError(path, problem)
     if "\0" in text:
         raise ProfileError(path, "is not text, because it has NUL bytes: save it as UTF-8")
     if server is None or not server.templates:

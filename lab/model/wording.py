@@ -174,7 +174,8 @@ class Number:
     def __str__(self) -> str:
         """Return what is expected, as in "a whole number from 1 to 1,000"."""
         kind = "a whole number" if self.whole else "a number"
-        return f"{kind} from {self.least:,.12g} to {self.most:,.12g}"
+        most = f"{self.most:,}" if self.whole else f"{self.most:,.12g}"
+        return f"{kind} from {self.least:,.12g} to {most}"
 
 
 def share(text: str) -> float:

@@ -47,6 +47,11 @@ class Fault:
 
 FAULTS = {
     "missing ini": Fault(OURS / "nowhere.ini", ("No such file or directory", "nowhere.ini")),
+    "missing include": Fault(
+        TUNED,
+        ("mine.ini:", "ini = nowhere.ini: ", "nowhere.ini does not exist", "create it"),
+        added="ini = nowhere.ini",
+    ),
     "folder instead of an ini": Fault(OURS, ("Is a directory", str(OURS))),
     "mistyped option": Fault(
         TUNED,

@@ -275,9 +275,9 @@ REFUSED = (
     ("minutes", "words"),
     [
         (1, REFUSED),
-        (float("nan"), "--minutes nan: above 0, and at most 1440"),
-        (-5, "--minutes -5: above 0"),
-        (100_000, "at most 1440"),
+        (float("nan"), "--minutes nan: write a number of minutes above 0 and up to 1,440"),
+        (-5, "--minutes -5: write a number of minutes above 0"),
+        (100_000, "up to 1,440"),
     ],
 )
 def test_minutes_that_reach_no_look_are_refused(minutes, words):

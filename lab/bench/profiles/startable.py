@@ -9,7 +9,7 @@ from lab.bench.machine.runtime import UWSGI, program, require_python, with_home
 from lab.bench.profiles.catalogue import is_ours
 from lab.bench.profiles.header import line_of
 from lab.bench.profiles.known import with_build
-from lab.bench.profiles.reading import Reading, refused
+from lab.bench.profiles.reading import NUMBERS, Reading, refused
 from lab.config import servers
 from lab.config.configuration import Config, Known
 from lab.config.launch import placed
@@ -30,6 +30,8 @@ def warnings(
     """
     Return the errors and the options without effect in a user's own configuration, a line each.
 
+    Of a profile of this project only what has a text in the place of a number.
+
     Args:
         profile: Of that configuration.
         runtime: What its server is started with.
@@ -38,8 +40,11 @@ def warnings(
     Raises:
         ProfileError: The file of the project that says which rules count cannot be read.
     """
-    if not profile.private_copy or reading is None:
+    if reading is None:
         return ()
+    if not profile.private_copy:
+        found = reading.found(NUMBERS)
+        return tuple(str(refused(flaw, runtime)) for flaw in found if flaw.counts)
     flaws = _linted(profile, runtime, reading, ignore=("UW9", *RULES)).flaws
     said = (flaw for flaw in flaws if flaw.severity in (Severity.ERROR, Severity.NO_EFFECT))
     return tuple(str(refused(flaw, runtime)) for flaw in said)

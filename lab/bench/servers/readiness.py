@@ -225,7 +225,8 @@ def describe(request: Request, host: str, status: int, body: bytes) -> str:
         return f"{request} with 400 Bad Request: {why}"
     text = f"{request} with {status} {_excerpt(body)}"
     if status != expect.status:
-        return f"{text}; expected is status {expect.status}"
+        hint = f": give a path that it serves (--path), or --status {status}"
+        return f"{text}; expected is status {expect.status}{hint * (status == 404)}"
     if expect.body is not None and body != expect.body:
         return f"{request} with {status} {_differing(body, expect.body)}"
     return (

@@ -126,7 +126,8 @@ class RunWriter:
             self._write_header()
             self._trials: IO[bytes] = (self.folder / "trials.ndjson").open("ab", buffering=0)
         except OSError as error:
-            raise ResultsError(results, f"cannot be written: {error.strerror}") from error
+            problem = f"cannot be written: {error.strerror}; give another folder with --results"
+            raise ResultsError(results, problem) from error
 
     def append(self, trial: Trial) -> None:
         """

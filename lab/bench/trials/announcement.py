@@ -79,4 +79,5 @@ def _cpus(prepared: PreparedRun) -> str:
         share = f"{prepared.plan.share:.0%} of the time"
         return f"server on {cpu_list(server)} for {share}, {generators} in the rest"
     shares = " and ".join(cpu_list(cpus) for cpus in deal(generator, count) if cpus is not None)
-    return f"server on {cpu_list(server)}, {generators} on {shares}"
+    shared = "; they share CPUs, so requests/s are a range" if {*server} & {*generator} else ""
+    return f"server on {cpu_list(server)}, {generators} on {shares}{shared}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from lab.bench.servers.runner import ServerRunner, places
 from lab.bench.trials.plan import app_of, arm_of
 from lab.bench.trials.same_application import shared
 from lab.config.launch import ApplicationTarget, fill
-from lab.errors import ApplicationError, MissingError, UsageError
+from lab.errors import ApplicationError, MissingError, ProfileError, UsageError
 from lab.model.plan import Load
 from lab.model.profile import Profile
 from lab.model.runtime import OURS, OWN, Runtime
@@ -65,10 +65,28 @@ def look(name: str, runtime: Runtime = OURS) -> Installation:
     return _with_version(_checked(name, runtime))
 
 
-def look_at_all(names: Iterable[str]) -> list[Installation]:
-    """Read several profiles, and ask their servers for their versions in parallel."""
+def look_at_all(
+    names: Iterable[str], unreadable: Callable[[ProfileError], None] | None = None
+) -> list[Installation]:
+    """
+    Read several profiles, and ask their servers for their versions in parallel.
+
+    Args:
+        names: Of the profiles.
+        unreadable: Gets what is wrong with a profile, which is then left out; None: it is raised.
+
+    Raises:
+        ProfileError: A profile cannot be read.
+    """
     # Read them one by one: Python's parser is not thread-safe (3.11).
-    checked = [_checked(name, OURS) for name in names]
+    checked = []
+    for name in names:
+        try:
+            checked.append(_checked(name, OURS))
+        except ProfileError as error:
+            if unreadable is None:
+                raise
+            unreadable(error)
     with ThreadPoolExecutor() as pool:
         return list(pool.map(_with_version, checked))
 
@@ -214,15 +232,10 @@ def available(
 
 
 def warnings(installations: Sequence[Installation], runtime: Runtime) -> tuple[str, ...]:
-    """Return a line for each warning about the user's configurations."""
-    users = (
-        installation
-        for installation in installations
-        if not profiles.is_ours(installation.profile.path)
-    )
+    """Return a line for each warning about the configurations."""
     return tuple(
         line
-        for installation in users
+        for installation in installations
         for line in profiles.warnings(installation.profile, runtime, installation.reading)
     )
 
@@ -297,7 +310,10 @@ def unserved(profile: Profile, workload: Workload) -> str | None:
     if app_of(profile, workload) is not None:
         return None
     if profile.private_copy and OWN not in profile.interfaces:
-        return "names no application: --app MODULE:CALLABLE"
+        is_python = profile.path.suffix == ".py"
+        what = "is read as a gunicorn.conf.py and " * is_python
+        application = f"{profile.path.stem}:application" if is_python else "MODULE:CALLABLE"
+        return f"{what}names no application: --app {application}"
     kinds = " or ".join(
         INTERFACE_NAMES.get(interface, interface) for interface in profile.interfaces
     )

@@ -51,7 +51,8 @@ def with_minutes(plan: Plan, minutes: float) -> Plan:
         UsageError: They do not reach the first look.
     """
     if not 0 < minutes <= MOST_MINUTES:
-        raise UsageError(f"--minutes {minutes:g}: above 0, and at most {MOST_MINUTES:g}")
+        problem = f"write a number of minutes above 0 and up to {MOST_MINUTES:,g}"
+        raise UsageError(f"--minutes {minutes:g}: {problem}; without it, --blocks ends the run")
     plan = replace(plan, blocks=LOOKS[-1], minutes=minutes, looks=LOOKS)
     block = len(plan.block) * trial_seconds(plan)
     least = least_minutes(block)
