@@ -63,7 +63,7 @@ fast: $(TESTS) ## run those that start no server, as between two changes (2 minu
 test-studies: $(TESTS) ## run the tests of studies/: the articles' claims, the self-test, the judges (2 minutes)
 	@$(PYTEST) $(STUDIES) $(ARGS)
 
-t: $(TESTS) ## run one file or folder of them, in one process: make t F=tests/lint/test_findings.py
+t: $(if $(F),$(TESTS)) ## run one file or folder of them, in one process: make t F=tests/lint/test_findings.py
 	@$(BIN)/python -m pytest -q $(or $(F),$(error which? make t F=tests/lint/test_findings.py)) $(ARGS)
 
 coverage: $(TESTS) ## say how much of the packages that need no server the tests run; a floor each (5 minutes of CPU)
@@ -108,6 +108,9 @@ check: lint ## lint, types, all tests: what a change must pass
 	@$(PYTEST)
 
 compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
+	@checked=$$($(LAB) check) || { echo "$$checked"; \
+	echo "compare: this machine is not ready to measure (above), so the result may be inconclusive." \
+	"Ctrl-C ends the comparison" >&2; }
 	@$(LAB) run $(if $(QUICK),--quick) $(ARGS) || { status=$$?; [ $$status = 3 ] || exit $$status; \
 	echo "compare: done, but this machine was too noisy, or too few valid trials (status 3 of lab run):" \
 	"the report opens with why, and says what holds all the same, if anything does. Close other programs" \

@@ -71,6 +71,7 @@ find_python() {
     python=${PYTHON:-$(.venv/bin/python -c 'import sys; print(sys._base_executable)' 2>/dev/null)} ||
         python=python3
     command -v "$python" >/dev/null || stop "no $python: install Python 3.11 or later, then: $again"
+    "$python" -c '' 2>>"$log" || stop "$python does not run ($log has what it said): name another one, then: $again"
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
         stop "$("$python" --version) is too old: 3.11 or later is needed (make setup PYTHON=python3.13)"
     "$python" -c 'import sys; sys.exit(sys.version_info >= (3, 16))' ||
@@ -187,7 +188,10 @@ make_venv() {
 sys.exit(sys.prefix == sys.base_prefix or sys.version != sys.argv[1])' \
         "$("$python" -c 'import sys; print(sys.version)')" 2>/dev/null && return
     step "creating .venv with $("$python" --version)"
-    rm -rf .venv
+    # The old one stays if this interpreter can make none.
+    "$python" -m venv --without-pip build/try-venv >>"$log" 2>&1 ||
+        { rm -rf build/try-venv; stop "$python makes no environment ($log has what it said): name another one, then: $again"; }
+    rm -rf build/try-venv .venv
     "$python" -m venv .venv >>"$log" 2>&1 || { reason="$log has what it said"; return 1; }
 }
 

@@ -43,9 +43,10 @@ def make(*words):
 def compare(tmp_path):
     """Return a function that runs `make compare` with a lab that ends as it is told."""
 
-    def run(status, *words):
+    def run(status, *words, ready=True):
         lab = tmp_path / "lab"
-        lab.write_text(f'#!/bin/sh\necho "ran $*"\nexit {status}\n')
+        check = f'[ "$1" != check ] || {{ echo "one core"; exit {int(not ready)}; }}'
+        lab.write_text(f'#!/bin/sh\n{check}\necho "ran $*"\nexit {status}\n')
         lab.chmod(0o755)
         # -o: the set-up is taken for done.
         return make("-o", "setup", "compare", f"LAB={lab}", *words)
@@ -106,6 +107,13 @@ def test_a_noisy_machine_is_no_failure_of_make_compare(compare, words):
     assert line.startswith("compare: done, but this machine was too noisy, or too few valid trials")
     assert "(status 3 of lab run)" in line
     assert line.endswith("make compare ARGS='--minutes 30'")
+
+
+def test_a_machine_that_is_not_ready_is_named_before_the_run_of_make_compare(compare):
+    """As `lab check` names it; of a ready machine nothing is printed."""
+    done = compare(0, ready=False)
+    assert (done.returncode, done.stdout.split("\n")[:2]) == (0, ["one core", "ran run"])
+    assert "compare: this machine is not ready to measure (above)" in done.stderr
 
 
 @pytest.mark.parametrize("status", [1, 2, 99, 130])

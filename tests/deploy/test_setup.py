@@ -89,6 +89,19 @@ def start(stub, says="", waits="", layer="tests", path=None, **variables):
     )
 
 
+def test_an_interpreter_that_makes_no_environment_leaves_the_old_one(stub):
+    """Or does not run at all: it is tried before anything is removed."""
+    other = 'case "$*" in "-m venv"*) exit 1 ;; *version*) echo 3.99 ;; esac\nexit 0'
+    write_programs(stub, {"other": other, "broken": "exit 1"})
+    there = sorted(path.name for path in (stub / ".venv" / "bin").iterdir())
+    for name, words in (("other", "makes no environment"), ("broken", "does not run")):
+        process = start(stub, layer="setup", PYTHON=str(stub / name))
+        last = process.communicate(timeout=30)[0].splitlines()[-1]
+        assert (process.returncode, words in last) == (1, True), last
+        assert "name another one, then: make setup" in last
+    assert sorted(path.name for path in (stub / ".venv" / "bin").iterdir()) == there
+
+
 STEP = r"setup: installing what tests, lint and types need: \d+ s"
 
 
