@@ -120,8 +120,12 @@ class ComparisonShape(LoadTestShape):
             interrupted.kept = self.kept
             say(f"lab: {interrupted}", err=True)
         elif self.outcome is not None:
-            show(self.outcome.conclusion, self.outcome.folder, full=False, as_json=False)
-            say(f"Run folder: {self.outcome.folder}")
+            self._show(self.outcome)
+
+    def _show(self, outcome: Outcome) -> None:
+        show(outcome.conclusion, outcome.folder, full=False, as_json=False)
+        say(f"Run folder: {outcome.folder}")
+        self.outcome = None  # nobody needs it twice
 
     @property
     def _environment(self) -> Any:
@@ -167,6 +171,11 @@ class ComparisonShape(LoadTestShape):
         environment.process_exit_code = self.outcome.conclusion.status
         for line in lines(self.outcome.conclusion):
             log.info("%s", line)
+        if self.pages is not None:  # it serves on until Ctrl-C
+            guard_streams()
+            self._show(self.outcome)
+            log.info("done: the report is above and at /profiles/; Ctrl-C ends Locust")
+            return
         log.info(
             "Locust's statistics follow; they include trials that do not count. The report comes "
             "after them."

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.sweep import SweepConclusion
 from lab.model.measurement import Run
+from lab.model.plan import Role
 from lab.model.wording import counted
 from lab.report.headline import same_twice
 
@@ -25,7 +26,7 @@ def of_cores(conclusion: Conclusion) -> Iterator[str]:
         yield slow_machine(run)
     elif run.shares_cores:
         yield SHARED
-    elif conclusion.on_one_core:
+    elif conclusion.on_one_core and _differ_in_workers(run):
         yield ONE_CORE
 
 
@@ -36,6 +37,20 @@ def slow_machine(run: Run) -> str:
         f"The figures are those of {counted(round(cores), 'CPU')} at {run.plan.share:.0%} of this "
         "machine's speed, with the load elsewhere; percentiles are in the time of that machine."
     )
+
+
+def _differ_in_workers(run: Run) -> bool:
+    """Return whether the servers may differ in their numbers of processes or threads."""
+    counts = set()
+    for trial in run.trials:
+        profile = trial.slot.arm.profile
+        if profile.reply is not None or trial.slot.arm.role is Role.COUNTER:
+            continue
+        if profile.commands or "processes" not in trial.facts:
+            return True
+        threads = [value for option, value in profile.options if option == "threads"]
+        counts.add((trial.facts["processes"], *threads[-1:]))
+    return len(counts) > 1
 
 
 def caveats(conclusion: Conclusion) -> tuple[str, ...]:

@@ -63,7 +63,9 @@ def legend(conclusion: Conclusion) -> tuple[str, ...]:
     plan = conclusion.summary.run.plan
     said = {
         Term.MEDIAN: (
-            "Medians of the valid trials; -: unknown, or withheld for the reason given last."
+            "Medians of the trials in which a figure counts; -: unknown, or it counts in none. "
+            "Valid trials: all figures count; the second trials of "
+            f"{plan.reference} are not among them."
         ),
         Term.RATIO: (
             "1.42x [1.31, 1.55]: mean of the ratios within each block (not of the medians above) "

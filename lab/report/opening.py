@@ -290,10 +290,11 @@ def uncounted(conclusion: Conclusion) -> Table | None:
     failed in some trials.
     """
     rows = []
+    advised: set[str] = set()
     for row in conclusion.summary.rows:
         if row.profile.reply is None and conclusion.metric not in row.values:
             rows += [
-                (row.profile.name, _gate_text(tally, row.total))
+                (row.profile.name, _gate_text(tally, row.total, advised))
                 for tally in row.tallies
                 if conclusion.metric in tally.withheld
             ]
@@ -304,17 +305,18 @@ def uncounted(conclusion: Conclusion) -> Table | None:
         if not explained & {pair.changed, pair.reference}
     ]
     rows += [
-        (name, _gate_text(tally, conclusion.summary.row(name).total))
+        (name, _gate_text(tally, conclusion.summary.row(name).total, advised))
         for name, tally in conclusion.opening.failed
         if name not in explained
     ]
     return _section("Not counted", rows)
 
 
-def _gate_text(tally: Tally, total: int) -> str:
-    """Return a gate, the number of its trials, and why they do not count."""
-    why = f"{tally.example.reason}. {tally.example.advice}"
-    return f"{tally.gate.name}, {tally.trials} of {total} trials: {why}"
+def _gate_text(tally: Tally, total: int, advised: set[str]) -> str:
+    """Return a gate, the number of its trials, and why they do not count; an advice only once."""
+    advice = "" if tally.example.advice in advised else f" {tally.example.advice}"
+    advised.add(tally.example.advice)
+    return f"{tally.gate.name}, {tally.trials} of {total} trials: {tally.example.reason}.{advice}"
 
 
 def _limits(conclusion: Conclusion) -> Table | None:

@@ -88,6 +88,7 @@ def ended(tmp_path_factory):
             return seen[-1]["state"] == "done"
 
         until(done, "the end of the run")
+        until(lambda: "Ctrl-C ends Locust" in (folder / "output").read_text(), "the report")
         yield SimpleNamespace(base=base, folder=folder, before=before, seen=seen, pages=pages)
 
 
@@ -120,6 +121,12 @@ def test_the_form_offers_the_tab_and_the_downloads_and_asks_for_no_host(ended):
         ask(urllib.parse.urljoin(f"{ended.base}/", link["href"]))
     assert not form["missing_host_warning"]
     assert "No comparison has run yet" in ended.before.page
+
+
+def test_the_report_is_printed_when_the_comparison_is_done(ended):
+    """And not when Locust ends: a browser's user may never look at the terminal again."""
+    output = (ended.folder / "output").read_text()
+    assert output.index("Run folder: results/") < output.index("done: the report is above")
 
 
 def test_a_port_that_is_taken_is_answered_alone(tmp_path):

@@ -17,6 +17,7 @@ from lab.bench.store.folder import read_run
 from lab.model.comparison import MayBe
 from lab.model.numbers import figure
 from lab.report import opening, terminal
+from lab.report.caveats import ONE_CORE, of_cores
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
 
@@ -186,3 +187,34 @@ def test_what_is_told_of_a_step_is_one_of_four(sustained):
     names = [each.changed for each in told if not each.together]
     names += [pair.changed for pairs in found.no_difference.values() for pair in pairs]
     assert sorted(names) == sorted(step.profile for step in summarise(sustained).steps)
+
+
+def test_one_core_is_told_where_numbers_of_workers_differ(summary):
+    """With the same numbers there is nothing for a second core to show."""
+    profiles = [replace(one, options=(("threads", "2"),)) for one in summary.run.plan.profiles]
+
+    def caveats(count_of):
+        """Return the caveats of the run, whose profiles have so many processes."""
+        trials = []
+        for trial in summary.run.trials:
+            arm = trial.slot.arm
+            number = next(n for n, one in enumerate(profiles) if one.name == arm.profile.name)
+            arm = replace(arm, profile=profiles[number])
+            facts = {**trial.facts, "processes": str(count_of(number))}
+            trials.append(replace(trial, slot=replace(trial.slot, arm=arm), facts=facts))
+        run = replace(summary.run, trials=tuple(trials))
+        found = replace(conclude(summary), summary=replace(summary, run=run), on_one_core=True)
+        return [*of_cores(found)]
+
+    assert caveats(lambda number: 3) == []
+    assert caveats(lambda number: 3 + number) == [ONE_CORE]
+
+
+def test_an_advice_that_is_the_same_for_all_profiles_is_given_once():
+    """Each profile has its reason."""
+    walkthrough = conclude_run(summaries(read_run(project.runs() / "walkthrough"))).points[0]
+    by_throughput = replace(walkthrough, metric="throughput")
+    rows = [row[1].text for row in opening.uncounted(by_throughput).rows]
+    assert len(rows) > 5
+    advice = rows[0].partition(". ")[2]
+    assert [row for row in rows if advice in row] == rows[:1]
