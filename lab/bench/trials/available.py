@@ -311,7 +311,7 @@ def unserved(profile: Profile, workload: Workload) -> str | None:
         return None
     if profile.private_copy and OWN not in profile.interfaces:
         is_python = profile.path.suffix == ".py"
-        what = "is read as a gunicorn.conf.py and " * is_python
+        what = f"is read as a configuration of {profile.server} and " * is_python
         application = f"{profile.path.stem}:application" if is_python else "MODULE:CALLABLE"
         return f"{what}names no application: --app {application}"
     kinds = " or ".join(
