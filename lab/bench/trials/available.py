@@ -310,10 +310,9 @@ def unserved(profile: Profile, workload: Workload) -> str | None:
     if app_of(profile, workload) is not None:
         return None
     if profile.private_copy and OWN not in profile.interfaces:
-        is_python = profile.path.suffix == ".py"
-        what = f"is read as a configuration of {profile.server} and " * is_python
-        application = f"{profile.path.stem}:application" if is_python else "MODULE:CALLABLE"
-        return f"{what}names no application: --app {application}"
+        module = profile.path.stem if profile.path.suffix == ".py" else "MODULE"
+        name = "application" if profile.path.suffix == ".py" else "CALLABLE"
+        return f"names no application: --app {module}:{name}"
     kinds = " or ".join(
         INTERFACE_NAMES.get(interface, interface) for interface in profile.interfaces
     )
