@@ -7,8 +7,7 @@ Each case is two servers whose ratio of requests/s depends on the second CPU: pr
 one process, a lock, the router, thunder-lock, an event loop, a server of several threads. Their
 handler computes for about a millisecond, so that the load needs a twentieth of a CPU, and the ratio
 on two whole CPUs is known, with the load on the same. A round measures each case in that way and at
-three shares, in shuffled order. What is compared is the ratio at a share with the ratio on whole
-CPUs in the same round: 1 is agreement. Writes studies/results/slowed.json after each cell and goes
+three shares, in shuffled order. Writes studies/results/slowed.json after each cell and goes
 on where it stands; 8 minutes a round, as root, on a machine of two CPUs that does nothing else.
 """
 
@@ -16,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import random
 import sys
 import tempfile
@@ -27,8 +25,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from lab.analysis.gates.machine import READ_WELL
 from lab.analysis.metrics import derive
-from lab.analysis.stats import paired
 from lab.bench import profiles
 from lab.bench.load.process import EngineGenerator
 from lab.bench.machine import slowdown
@@ -183,44 +181,44 @@ def undisturbed(folder: Path, name: str, share: float, seed: int) -> dict[str, A
     """Measure a cell until nobody disturbs it, or `TRIES` times."""
     for number in range(TRIES):
         measured = cell(folder, name, share, seed + number)
-        if max(side["others"] for side in measured.values()) < DISTURBED * share:
+        if max(side["others"] for side in measured.values()) < DISTURBED * max(share, READ_WELL):
             break
     return measured
 
 
 def agreement(cells: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield for each case and share its ratio, over that on whole CPUs in the same round."""
-    ratios = {
-        (each["case"], each["share"], each["round"]): math.log(
-            each["changed"]["throughput"] / each["reference"]["throughput"]
-        )
-        for each in cells
-    }
-    rounds = sorted({each["round"] for each in cells})
+    """
+    Yield a summary of each case and share.
+
+    The speed of a shared machine changes between two trials, by a third and more. Most of a
+    request's CPU is the handler's, so CPUs used, which are requests/s times CPU per request, do not
+    depend on that speed.
+    """
     for case in CASES:
-        for share in SHARES[1:]:
-            pairs = [
-                (ratios[case, share, number], ratios[case, 1.0, number])
-                for number in rounds
-                if (case, share, number) in ratios and (case, 1.0, number) in ratios
-            ]
-            if len(pairs) < 2:
+        for share in SHARES:
+            some = [each for each in cells if (each["case"], each["share"]) == (case, share)]
+            if not some:
                 continue
-            estimate = paired([slowed - whole for slowed, whole in pairs])
+            used = [
+                _used(each["changed"], share) / _used(each["reference"], share) for each in some
+            ]
+            rates = [
+                each["changed"]["throughput"] / each["reference"]["throughput"] for each in some
+            ]
+            sides = [each[side] for each in some for side in ("reference", "changed")]
             yield {
                 "case": case,
                 "share": share,
-                "whole": math.exp(sum(whole for _, whole in pairs) / len(pairs)),
-                "slowed": math.exp(sum(slowed for slowed, _ in pairs) / len(pairs)),
-                "ratio": [estimate.value, estimate.low, estimate.high],
-                "rounds": len(pairs),
-                "cpu_ratio": median(
-                    each[side]["cpu_ratio"]
-                    for each in cells
-                    if (each["case"], each["share"]) == (case, share)
-                    for side in ("reference", "changed")
-                ),
+                "used": [min(used), median(used), max(used)],
+                "rate": [min(rates), median(rates), max(rates)],
+                "cpu": median(side["cpu_ratio"] for side in sides),
+                "rounds": len(some),
             }
+
+
+def _used(side: Mapping[str, float], share: float) -> float:
+    """Return the CPUs that a server used in its own time."""
+    return side["throughput"] * side["cpu"] / share
 
 
 def main() -> None:

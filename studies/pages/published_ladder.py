@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
@@ -13,21 +14,23 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.artist import Artist
 
+from lab.analysis.stats import paired
 from lab.errors import UsageError
 from lab.model.document import Cell, Column, Table
 from lab.report import markdown
 from lab.report import svg as form
 from lab.report.palette import LIGHT
-from lab.report.plots.layout import WIDTH, decades, head, head_height, mark, panel, paper
+from lab.report.plots.layout import WIDTH, head, head_height, mark, panel, paper
 from lab.report.svg import Picture
 from studies.pages.results import RESULTS
 from studies.published_ladder import CONDITIONS, PUBLISHED
 
-TITLE = "The article's figures, and the same configurations measured again"
+TITLE = "The article's figures, measured again"
 
 ROW, BELOW, LABELS = 0.62, 0.55, 1.75
 """Inches: a configuration, the axis, and the configurations' names."""
 
+TICKS = (200, 500, 1000, 2000)
 LOOKS: Mapping[str, dict[str, Any]] = {
     "queue of 100": {"marker": "o", "color": LIGHT["series3"]},
     "slow terminal": {"marker": "^", "color": LIGHT["series5"]},
@@ -79,7 +82,9 @@ def picture() -> Picture:
             axes.plot(rates, places, linestyle="none", markersize=3.5, alpha=0.6, **style)
         axes.plot([published], [row], linestyle="none", markersize=7, zorder=5, **ARTICLE)
     axes.set_xscale("log")
-    decades(axes)
+    axes.set_xlim(150, 2500)
+    axes.set_xticks(TICKS, [f"{tick:,}" for tick in TICKS])
+    axes.minorticks_off()
     axes.set_ylim(len(PUBLISHED) - 0.5, -0.5)
     axes.set_yticks(range(len(PUBLISHED)), list(PUBLISHED))
     axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
@@ -171,6 +176,25 @@ def _ladder(condition: str, draw: random.Random) -> list[float]:
 @functools.cache
 def _rates_of(condition: str) -> Mapping[str, Sequence[float]]:
     return {profile: _rates(condition, profile) for profile in PUBLISHED}
+
+
+def ratio(condition: str, changed: str, reference: str) -> str:
+    """
+    Return the ratio of requests/s of two configurations in the same round, with its interval.
+
+    Raises:
+        UsageError: One of them, or the condition, is not there.
+    """
+    if condition not in CONDITIONS or not {changed, reference} <= PUBLISHED.keys():
+        raise UsageError(f"{condition}: {changed} / {reference}: not in published_ladder.json")
+    by_round = {each["round"]: math.log(each["rate"]) for each in _trials(condition, reference)}
+    logs = [
+        math.log(each["rate"]) - by_round[each["round"]]
+        for each in _trials(condition, changed)
+        if each["round"] in by_round
+    ]
+    estimate = paired(logs)
+    return f"{estimate.value:.2f}x [{estimate.low:.2f}, {estimate.high:.2f}]"
 
 
 def rounds() -> str:

@@ -19,33 +19,35 @@ def _agreement() -> dict[tuple[str, float], Any]:
 
 
 def table() -> str:
-    """Return a row for each case: its ratio on whole CPUs, and what each share makes of it."""
+    """Return a row for each case: the CPUs that it uses, against those of its reference."""
     columns = (
-        Column("requests/s against one", number=False),
+        Column("CPUs used, against one server of the case", number=False),
         Column("on two whole CPUs"),
-        *(Column(f"slowed to {share:.0%}, over that") for share in SHARES[1:]),
-        Column("CPU per request at 25%"),
+        *(Column(f"slowed to {share:.0%}") for share in SHARES[1:]),
+        Column("requests/s, whole"),
+        Column("requests/s, slowed to 25%"),
     )
-    rows = []
-    for case in CASES:
-        found = [_agreement().get((case, share)) for share in SHARES[1:]]
-        known = [each for each in found if each is not None]
-        if not known:
-            continue
-        at = _agreement().get((case, 0.25))
-        rows.append(
-            (
-                Cell(case),
-                Cell(f"{known[0]['whole']:.2f}x"),
-                *(Cell(_ratio(each)) for each in found),
-                Cell("-" if at is None else f"{at['cpu_ratio']:.2f}x"),
-            )
+    rows = [
+        (
+            Cell(case),
+            *(Cell(_span(case, share, "used")) for share in SHARES),
+            Cell(_span(case, 1.0, "rate")),
+            Cell(_span(case, 0.25, "rate")),
         )
+        for case in CASES
+    ]
     return markdown.render_table(Table("", columns, tuple(rows)))
 
 
-def _ratio(found: Any) -> str:
+def dearer() -> str:
+    """Return by how much windows of a quarter make a request dearer, over all cases."""
+    ratios = [each["cpu"] for (_, share), each in _agreement().items() if share == 0.25]
+    return f"{min(ratios):.2f} to {max(ratios):.2f}"
+
+
+def _span(case: str, share: float, what: str) -> str:
+    found = _agreement().get((case, share))
     if found is None:
         return "-"
-    value, low, high = found["ratio"]
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    low, middle, high = found[what]
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})"

@@ -92,6 +92,7 @@ def compare(  # noqa: PLR0917 - a cell of the table
     finally:
         load.kill()
         load.wait()
+        load.stdout.close()
     pairs = zip(columns["client"], columns["in_flight"], strict=True)
     error = fmean(abs(client - estimate) for client, estimate in pairs)
     levels = {name: level(numbers) for name, numbers in columns.items()}

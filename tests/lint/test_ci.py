@@ -53,7 +53,7 @@ def test_a_folder_without_any_is_said(repository):
     """A job that lints nothing would be green for ever."""
     done = lint(repository, "docs")
     assert (done.returncode, done.stderr) == (
-        2, "lab: docs has no configuration of uWSGI, gunicorn or granian: give the file\n",
+        2, "lab: docs has no configuration of uWSGI, gunicorn, granian or uvicorn: give the file\n",
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
     ("words", "said"),
     [
         ([], "give a file or a folder"),
-        (["."], ". has no configuration of uWSGI, gunicorn or granian: give the file"),
+        (["."], ". has no configuration of uWSGI, gunicorn, granian or uvicorn: give the file"),
         (["x.txt"], "x.txt: is not read: give .ini, "),
         (["x.yaml"], "x.yaml:2: is not YAML: "),
         (["x.json"], "x.json:1: is not JSON: "),
@@ -419,7 +419,7 @@ def test_what_is_no_text_is_refused(lint):
     ("name", "said"),
     [
         ("pipe", "pipe: is a pipe, a socket or a device: save it as a file, and"),
-        ("folder", "folder has no configuration of uWSGI, gunicorn or granian: give the file"),
+        ("folder", "folder has no configuration of uWSGI, gunicorn, granian or uvicorn: give"),
         ("no.ini:more", "no.ini:more: there is no file no.ini"),
         ("gunicorn.conf.py:more", "only an .ini has sections: name gunicorn.conf.py"),
         ("uwsgi --http", "--http: the option needs a value"),

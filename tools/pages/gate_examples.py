@@ -183,7 +183,7 @@ EXAMPLES: Mapping[Gate, Example] = {
         trial(readings={"cores.shared": 1.0}), trial(readings={"cores.shared": 0.0})
     ),
     slowed.SHORT_WINDOWS: Example(
-        trial(readings=SLOWED), trial(readings=SLOWED), dearer=(1.43, 1.21)
+        trial(readings=SLOWED), trial(readings=SLOWED), dearer=(1.7, 1.4)
     ),
     slowed.NOT_BUSY: Example(
         trial(readings={**SLOWED, "server.cpu_user": 0.4, "server.busiest": 0.6}),

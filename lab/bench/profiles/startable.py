@@ -43,8 +43,8 @@ def warnings(
     if reading is None:
         return ()
     if not profile.private_copy:
-        found = reading.found(NUMBERS)
-        return tuple(str(refused(flaw, runtime)) for flaw in found if flaw.counts)
+        numbers = reading.found(NUMBERS)
+        return tuple(str(refused(flaw, runtime)) for flaw in numbers if flaw.counts)
     flaws = _linted(profile, runtime, reading, ignore=("UW9", *RULES)).flaws
     said = (flaw for flaw in flaws if flaw.severity in (Severity.ERROR, Severity.NO_EFFECT))
     return tuple(str(refused(flaw, runtime)) for flaw in said)

@@ -26,6 +26,9 @@ OVERHEAD = 0.5
 start, its stop, and the probes. In 42 of 47 stored runs the median was 0.23 to 0.50 s; more where
 replies take long, or a database is asked. The run replaces it by what it sees."""
 
+SLOWED = 2.0
+"""The same of what a slowed server adds: two samples, and the probes, which have its share only."""
+
 EXPECTED_COUNTERS = 3
 """Counter-runs that a ladder usually asks for; a run asks for none of a server without settings
 that the lab can change, and without a profile that names another."""
@@ -129,7 +132,7 @@ def pilot(plan: Plan) -> int:
 
 def trial_seconds(plan: Plan) -> float:
     """Return what a trial should take, before anything is known of this machine."""
-    return plan.warmup + plan.window + OVERHEAD
+    return plan.warmup + plan.window + OVERHEAD + SLOWED * (plan.share < 1)
 
 
 def estimate(plan: Plan, *, confirm: bool = False) -> float:

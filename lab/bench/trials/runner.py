@@ -57,7 +57,8 @@ GENERATOR_FAILURES = 3
 """The run ends after this many trials in a row for which the generator could make no load."""
 
 SAMPLE = 0.5
-"""Seconds of full load before and after a server is slowed down, for its CPU per request."""
+"""Seconds of full load before and after a server is slowed down, for its CPU per request; no more
+than a quarter of the window."""
 
 SETTLING = 0.25
 """Seconds of load that are not recorded after that."""
@@ -261,22 +262,23 @@ def _slowed(
     lasts = slot.arm.load.requests is None
     seconds = plan.window + LONGEST if lasts else COUNTED_LOAD
     cpus = {*(parts.server_cores or ()), *(parts.generator_cores or ())}
-    usual = [_cpu_per_request(session, subject)] if lasts else []
+    sample = min(SAMPLE, plan.window / 4)
+    usual = [_cpu_per_request(session, subject, sample)] if lasts else []
     with slowed(plan.share, session.pids, sorted(cpus or os.sched_getaffinity(0)), seconds) as pids:
         if lasts:
             session.warm_up(SETTLING, 0)
         yield replace(subject, generators=(*subject.generators, *pids)), readings
     if lasts:
-        usual.append(_cpu_per_request(session, subject))
+        usual.append(_cpu_per_request(session, subject, sample))
     known = [seconds for seconds in usual if seconds is not None]
     if known:
         readings["server.cpu_unslowed"] = fmean(known)
 
 
-def _cpu_per_request(session: Session, subject: Subject) -> float | None:
-    """Return the seconds of CPU that a request costs the server, by a short sample."""
+def _cpu_per_request(session: Session, subject: Subject, sample: float) -> float | None:
+    """Return the seconds of CPU that a request costs the server, by a sample of some seconds."""
     stop = CpuProbe().start(subject)
-    windows = session.measure(SAMPLE)
+    windows = session.measure(sample)
     readings = stop()
     seconds, rate = server_cpu(readings), sum(window.ok / window.wall for window in windows)
     return seconds / (rate * readings["elapsed"]) if seconds and rate else None
