@@ -34,8 +34,6 @@ def announcement(prepared: PreparedRun) -> Iterator[str]:
         f"seed {plan.seed}. {_duration(prepared)}"
     )
     yield f"CPUs: {_cpus(prepared)}"
-    if prepared.cores is not None and len(prepared.cores[0]) == 1 and (why := obstacle()):
-        yield f"the server has one core; --server-share would give it two, but {why}"
     for service in plan.backing:
         yield f"backing service: {service}"
 
@@ -80,4 +78,7 @@ def _cpus(prepared: PreparedRun) -> str:
         return f"server on {cpu_list(server)} for {share}, {generators} in the rest"
     shares = " and ".join(cpu_list(cpus) for cpus in deal(generator, count) if cpus is not None)
     shared = "; they share CPUs, so requests/s are a range" if {*server} & {*generator} else ""
-    return f"server on {cpu_list(server)}, {generators} on {shares}{shared}"
+    told = f"server on {cpu_list(server)}, {generators} on {shares}{shared}"
+    if len(server) == 1 and obstacle() is not None:
+        told += "; as root, the server can have both (--server-share)"
+    return told
