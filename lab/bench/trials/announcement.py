@@ -78,7 +78,7 @@ def _cpus(prepared: PreparedRun) -> str:
         return f"server on {cpu_list(server)} for {share}, {generators} in the rest"
     shares = " and ".join(cpu_list(cpus) for cpus in deal(generator, count) if cpus is not None)
     shared = "; they share CPUs, so requests/s are a range" if {*server} & {*generator} else ""
-    told = f"server on {cpu_list(server)}, {generators} on {shares}{shared}"
+    line = f"server on {cpu_list(server)}, {generators} on {shares}{shared}"
     if len(server) == 1 and obstacle() is not None:
-        told += "; as root, the server can have both (--server-share)"
-    return told
+        line += "; as root, the server can have both (--server-share)"
+    return line
