@@ -37,14 +37,16 @@ def test_as_many_as_there_is_room_for_are_taken(wanted, connections):
     assert count_generators(wanted, connections, EIGHT) == wanted
 
 
+AS_ROOT = "as root, the server can have both (--server-share)"
+
+
 @pytest.mark.parametrize(
     ("cores", "generators", "said"),
     [
         (
             ((0,), (1,)),
             1,
-            "CPUs: server on 0, load generator on 1; as root, the server can have both "
-            "(--server-share)",
+            f"CPUs: server on 0, load generator on 1; {AS_ROOT}",
         ),
         (EIGHT, 1, "CPUs: server on 0-3, load generator on 4-7"),
         (EIGHT, 2, "CPUs: server on 0-3, 2 load generators on 4-5 and 6-7"),
