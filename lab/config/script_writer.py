@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from lab.config.script import CPUS
 from lab.config.vocabulary import environment, values
+from lab.config.vocabulary.addresses import bound
 from lab.config.vocabulary.quoting import (
     as_shell,
     assignment,
@@ -29,11 +30,8 @@ class ScriptWriter:
 
     program: str
 
-    begins: Callable[[Service], CommandWords]
-    """Yields the first words, up to the address."""
-
-    target: Callable[[Application], CommandWords]
-    """Yields the words for the application."""
+    begins: Callable[[Service], str]
+    """Returns the first words, up to the address."""
 
     variables: tuple[str, ...]
     """Beginnings of the variables that the server takes for options."""
@@ -84,7 +82,8 @@ class ScriptWriter:
     def _words(self, made: Translation) -> CommandWords:
         """Yield the words of the command, each with what it was."""
         service = made.service
-        yield from self.begins(service)
+        yield self.begins(service), ""
+        yield from _listening(service)
         for line in made.lines:
             value = "" if line.value is None else f" {as_shell(line.value)}"
             was = f"{line.was}. {line.says}" if line.says else line.was
@@ -92,7 +91,7 @@ class ScriptWriter:
         if service.application is None:
             yield "MODULE:CALLABLE", ""
         else:
-            yield from self.target(service.application)
+            yield from _target(service.application)
 
     def write_environment(self, made: Translation, sense_setting: SenseSetting) -> bool:
         """Write variables and folders of imports to the file; return whether it is one of these."""
@@ -107,9 +106,21 @@ class ScriptWriter:
         return True
 
 
-def module_of(app: Application) -> str:
-    """Return MODULE:CALLABLE for a shell, without the parentheses of a factory."""
-    return as_shell(Expression.of(f"{app.module}:{app.callable.removesuffix('()')}"))
+def _listening(service: Service) -> CommandWords:
+    """Yield the words for the first address."""
+    for address in service.addresses[:1]:
+        if address.path is not None:
+            yield f"--uds {as_shell(address.path)}", address.was
+        else:
+            host = as_shell(bound(address).host)
+            yield f"--host {host} --port {as_shell(address.port)}", address.was
+
+
+def _target(app: Application) -> CommandWords:
+    """Yield the words for the application: MODULE:CALLABLE, and whether a call makes it."""
+    if app.factory:
+        yield "--factory", app.was
+    yield as_shell(Expression.of(f"{app.module}:{app.callable.removesuffix('()')}")), app.was
 
 
 def listens_on_first(addresses: tuple[Address, ...]) -> tuple[Address, ...]:

@@ -12,17 +12,10 @@ from lab.config.configuration import Config
 from lab.config.granian.command import PROGRAM, TABLE, default_threads, interface_of
 from lab.config.interface import WSGI
 from lab.config.script import beside_command, check_certain
-from lab.config.script_writer import (
-    CommandWords,
-    ScriptWriter,
-    listens_on_first,
-    module_of,
-    write_one_address,
-)
+from lab.config.script_writer import ScriptWriter, listens_on_first, write_one_address
 from lab.config.spot import Setting
 from lab.config.vocabulary import values
-from lab.config.vocabulary.addresses import bound
-from lab.config.vocabulary.quoting import as_shell
+from lab.config.vocabulary.addresses import of_host_and_port
 from lab.config.vocabulary.senses import Spelling, senses
 from lab.config.vocabulary.service import (
     Address,
@@ -184,15 +177,7 @@ def _address(config: Config) -> Address:
         moves = config.last("working-dir") and not str(path).startswith("/")
         elsewhere = RELATIVE if moves else ""
         return Address("http", nothing, nothing, path, written(uds), tls, elsewhere=elsewhere)
-    was = ", ".join(written(setting) for setting in (host, port) if setting) or "granian's default"
-    return Address(
-        "http",
-        values.of_shell(host) if host else Expression.of("127.0.0.1"),
-        values.of_shell(port) if port else Expression.of("8000"),
-        None,
-        was,
-        tls,
-    )
+    return of_host_and_port(host, port, tls, PROGRAM)
 
 
 def special(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
@@ -272,23 +257,11 @@ _SPECIAL = {
 """Key of a meaning -> function that writes it."""
 
 
-def _begins(service: Service) -> CommandWords:
-    yield f"granian --interface {'asginl' if _has_no_lifespan(service) else service.interface}", ""
-    for address in service.addresses[:1]:
-        if address.path is not None:
-            yield f"--uds {as_shell(address.path)}", address.was
-        else:
-            host = as_shell(bound(address).host)
-            yield f"--host {host} --port {as_shell(address.port)}", address.was
+def _begins(service: Service) -> str:
+    return f"granian --interface {'asginl' if _has_no_lifespan(service) else service.interface}"
 
 
-def _target(app: Application) -> CommandWords:
-    if app.factory:
-        yield "--factory", app.was
-    yield module_of(app), app.was
-
-
-WRITER = ScriptWriter(PROGRAM, _begins, _target, ("GRANIAN_",))
+WRITER = ScriptWriter(PROGRAM, _begins, ("GRANIAN_",))
 
 
 def added(made: Translation) -> None:

@@ -7,18 +7,11 @@ from functools import partial
 from lab.config import script
 from lab.config.configuration import Config
 from lab.config.interface import WSGI
-from lab.config.script_writer import (
-    CommandWords,
-    ScriptWriter,
-    listens_on_first,
-    module_of,
-    write_one_address,
-)
+from lab.config.script_writer import ScriptWriter, listens_on_first, write_one_address
 from lab.config.spot import Setting
 from lab.config.uvicorn.command import APPLICATION, PROGRAM, TABLE, interface_of, target
 from lab.config.vocabulary import values
-from lab.config.vocabulary.addresses import OPEN, bound, lost_address
-from lab.config.vocabulary.quoting import as_shell
+from lab.config.vocabulary.addresses import OPEN, lost_address, of_host_and_port
 from lab.config.vocabulary.senses import Spelling, senses
 from lab.config.vocabulary.service import (
     IS_DEFAULT,
@@ -113,15 +106,7 @@ def _address(config: Config) -> Address:
         return lost_address("http", written(fd), OPEN)
     if uds is not None:
         return Address("http", nothing, nothing, values.of_shell(uds), written(uds), tls)
-    was = ", ".join(written(one) for one in (host, port) if one) or "uvicorn's default"
-    return Address(
-        "http",
-        values.of_shell(host) if host else Expression.of("127.0.0.1"),
-        values.of_shell(port) if port else Expression.of("8000"),
-        None,
-        was,
-        tls,
-    )
+    return of_host_and_port(host, port, tls, PROGRAM)
 
 
 def special(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
@@ -201,23 +186,7 @@ def _is_alone(service: Service) -> bool:
     return "workers" not in service.unclear and (workers is None or workers.value.number == 1)
 
 
-def _begins(service: Service) -> CommandWords:
-    yield PROGRAM, ""
-    for address in service.addresses[:1]:
-        if address.path is not None:
-            yield f"--uds {as_shell(address.path)}", address.was
-        else:
-            host = as_shell(bound(address).host)
-            yield f"--host {host} --port {as_shell(address.port)}", address.was
-
-
-def _target(app: Application) -> CommandWords:
-    if app.factory:
-        yield "--factory", app.was
-    yield module_of(app), app.was
-
-
-WRITER = ScriptWriter(PROGRAM, _begins, _target, ("UVICORN_", *TABLE.defaults))
+WRITER = ScriptWriter(PROGRAM, lambda _: PROGRAM, ("UVICORN_", *TABLE.defaults))
 
 
 def added(made: Translation) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from lab.config.vocabulary.service import Address, split_address
-from lab.config.vocabulary.values import Expression
+from lab.config.spot import Setting
+from lab.config.vocabulary.service import Address, split_address, written
+from lab.config.vocabulary.values import Expression, of_shell
 
 NOTHING = Expression.of("")
 
@@ -61,6 +62,21 @@ def of_bind(value: Expression, protocol: str, was: str, tls: tuple[str, str] | N
             host = Expression.of(host.text.strip("[]"))
         return Address(protocol, host, port, None, was, tls)
     return _of_text(value.text, protocol, was, tls)
+
+
+def of_host_and_port(
+    host: Setting | None, port: Setting | None, tls: tuple[str, str] | None, program: str
+) -> Address:
+    """Return the address that options give to a server whose default is 127.0.0.1:8000."""
+    was = ", ".join(written(setting) for setting in (host, port) if setting)
+    return Address(
+        "http",
+        of_shell(host) if host else Expression.of("127.0.0.1"),
+        of_shell(port) if port else Expression.of("8000"),
+        None,
+        was or f"{program}'s default",
+        tls,
+    )
 
 
 def _of_text(text: str, protocol: str, was: str, tls: tuple[str, str] | None) -> Address:
