@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from lab.config.command_table import CommandTable
+from lab.config.steps import Drop
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Setting
 
@@ -79,6 +80,23 @@ def refused_values(config: Case, table: CommandTable) -> Iterator[Flaw]:
             says = "a number"
         if says:
             yield config.flaw(setting, f"{table.program} does not start; write {says}")
+
+
+def cut_backlog(config: Case) -> Iterator[Flaw]:
+    """Yield a backlog that the kernel shortens."""
+    setting, most = config.last("backlog"), config.known.somaxconn
+    if setting and most is not None and config.number("backlog") > most:
+        text = (
+            f"the kernel shortens it to {most} without a warning; raise net.core.somaxconn as well"
+        )
+        yield config.flaw(setting, text)
+
+
+def reload_on(config: Case) -> Iterator[Flaw]:
+    """Yield the option that starts the server again where a file changes."""
+    setting = config.last("reload")
+    if setting and config.on("reload"):
+        yield config.flaw(setting, steps=(Drop("reload"),))
 
 
 def missing_files(config: Case, table: CommandTable) -> Iterator[Flaw]:

@@ -8,7 +8,12 @@ from dataclasses import replace
 from lab.config.granian.command import TABLE, default_threads, interface_of, workers_of
 from lab.config.interface import ASGI, RSGI, WSGI
 from lab.config.steps import Drop, Put
-from lab.lint.rules.command_options import refused_values, unknown_options
+from lab.lint.rules.command_options import (
+    cut_backlog,
+    refused_values,
+    reload_on,
+    unknown_options,
+)
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Severity, rule
 
 
@@ -107,12 +112,7 @@ def one_thread(config: Case) -> Iterator[Flaw]:
 )
 def cut(config: Case) -> Iterator[Flaw]:
     """The queue is shorter than written."""
-    setting, most = config.last("backlog"), config.known.somaxconn
-    if setting and most is not None and config.number("backlog") > most:
-        text = (
-            f"the kernel shortens it to {most} without a warning; raise net.core.somaxconn as well"
-        )
-        yield config.flaw(setting, text)
+    yield from cut_backlog(config)
 
 
 INSTEAD = {
@@ -221,9 +221,7 @@ def small_buffer(config: Case) -> Iterator[Flaw]:
 )
 def reloads(config: Case) -> Iterator[Flaw]:
     """It is for who writes the application."""
-    setting = config.last("reload")
-    if setting and config.on("reload"):
-        yield config.flaw(setting, steps=(Drop("reload"),))
+    yield from reload_on(config)
 
 
 @rule(

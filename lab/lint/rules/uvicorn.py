@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lab.config.steps import Drop
 from lab.config.uvicorn.command import TABLE, target
-from lab.lint.rules.command_options import missing_files, refused_values, unknown_options
+from lab.lint.rules.command_options import (
+    cut_backlog,
+    missing_files,
+    refused_values,
+    reload_on,
+    unknown_options,
+)
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, rule
 
 INSTEAD = {
@@ -94,12 +99,7 @@ def no_target(config: Case) -> Iterator[Flaw]:
 )
 def cut(config: Case) -> Iterator[Flaw]:
     """The queue is shorter than written."""
-    setting, most = config.last("backlog"), config.known.somaxconn
-    if setting and most is not None and config.number("backlog") > most:
-        text = (
-            f"the kernel shortens it to {most} without a warning; raise net.core.somaxconn as well"
-        )
-        yield config.flaw(setting, text)
+    yield from cut_backlog(config)
 
 
 @rule(
@@ -115,9 +115,7 @@ def cut(config: Case) -> Iterator[Flaw]:
 )
 def reloads(config: Case) -> Iterator[Flaw]:
     """It is for who writes the application."""
-    setting = config.last("reload")
-    if setting and config.on("reload"):
-        yield config.flaw(setting, steps=(Drop("reload"),))
+    yield from reload_on(config)
 
 
 @rule(
