@@ -5,38 +5,29 @@ Write options.json: the options of a server's command, of the version that is in
     python tools/command_options.py uvicorn > lab/config/uvicorn/options.json
 """
 
-import argparse
 import json
 import sys
-from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from importlib.metadata import version
-from io import StringIO
 from typing import Any
-from unittest import mock
 
 import click
 
 COMMANDS = {"granian": ("granian.cli", "cli"), "uvicorn": ("uvicorn.main", "main")}
-"""Program -> the module and the name of its command, which Click made."""
+"""Program -> the module and the name of its command."""
 
 
 def table(program: str) -> str:
     """Return the file's text."""
-    options = of_click(program) if program in COMMANDS else of_argparse(program)
-    content = {"version": version(program), "options": dict(sorted(options.items()))}
-    return json.dumps(content, indent=1) + "\n"
-
-
-def of_click(program: str) -> dict[str, Any]:
-    """Return the options of a command that Click made."""
     module, name = COMMANDS[program]
     command = getattr(import_module(module), name)
-    return {
+    options = {
         option.opts[0].removeprefix("--"): _entry(program, option)
         for option in command.get_params(click.Context(command))
         if isinstance(option, click.Option)
     }
+    content = {"version": version(program), "options": dict(sorted(options.items()))}
+    return json.dumps(content, indent=1) + "\n"
 
 
 def _entry(program: str, option: click.Option) -> dict[str, Any]:
@@ -63,40 +54,6 @@ def _entry(program: str, option: click.Option) -> dict[str, Any]:
         known = {"loop": "LOOP_FACTORIES", "http": "HTTP_PROTOCOLS", "ws": "WS_PROTOCOLS"}
         entry["choices"] = [*getattr(config, known[option.name])]
         entry |= {"kind": "import", "exact": True}  # or a class: MODULE:NAME
-    return entry
-
-
-def of_argparse(program: str) -> dict[str, Any]:
-    """Return the options of a command that argparse made."""
-    actions: list[argparse.Action] = []
-    add = argparse.ArgumentParser.add_argument
-
-    def add_argument(self: argparse.ArgumentParser, *names: str, **words: Any) -> argparse.Action:
-        actions.append(add(self, *names, **words))
-        return actions[-1]
-
-    main = import_module(f"{program}.__main__").main
-    patched = mock.patch.object(argparse.ArgumentParser, "add_argument", add_argument)
-    with patched, suppress(SystemExit), redirect_stdout(StringIO()):
-        main(["--help"])
-    named = [(action.option_strings, action) for action in actions if action.option_strings]
-    return {
-        next(word[2:] for word in words if word.startswith("--")): _of_action(action)
-        for words, action in named
-    }
-
-
-def _of_action(action: argparse.Action) -> dict[str, Any]:
-    """Return what is known of an option; its other spellings are in "also"."""
-    long = [word[2:] for word in action.option_strings if word.startswith("--")]
-    others = [word[1:] for word in action.option_strings if not word.startswith("--")]
-    entry: dict[str, Any] = {"also": [*long[1:], *others]} if long[1:] or others else {}
-    if action.nargs == 0:
-        entry["off"] = []
-    elif action.type is int:
-        entry["least"], entry["most"] = None, None
-    elif action.choices is not None:
-        entry["choices"] = [*action.choices]
     return entry
 
 

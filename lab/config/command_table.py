@@ -53,16 +53,7 @@ class CommandTable:
     def _main_names(self) -> Mapping[str, str]:
         """Option in any spelling -> the option."""
         known = self.carried["options"]
-        return {
-            word: name
-            for name, entry in known.items()
-            for word in (name, *_off(entry), *entry.get("also", ()))
-        }
-
-    @cached_property
-    def short(self) -> frozenset[str]:
-        """The options of one letter, with their dash."""
-        return frozenset(f"-{word}" for word in self._main_names if len(word) == 1)
+        return {word: name for name, entry in known.items() for word in (name, *_off(entry))}
 
     @cached_property
     def variable(self) -> re.Pattern[str]:
@@ -82,7 +73,7 @@ class CommandTable:
 
     def takes_no_value(self, word: str) -> bool:
         """Return whether a word of the command is an option that no value follows."""
-        return "off" in self.options.get(self._name_of(word), ())
+        return self.is_flag(word.removeprefix("--"))
 
     def takes_variable(self, word: str) -> bool:
         """Return whether a word before the command is a variable that sets one of its options."""
@@ -90,7 +81,7 @@ class CommandTable:
 
     def option_of(self, word: str) -> str:
         """Return the option that a word of the command stands for: "ws" for "--no-ws"."""
-        name = word.removeprefix("--").removeprefix("-" * (word in self.short))
+        name = word.removeprefix("--")
         return self._main_names.get(name, name)
 
     def is_flag(self, option: str) -> bool:
@@ -155,17 +146,13 @@ class CommandTable:
         line = text.split("\n")[setting.spot.line - 1]
         return line[setting.spot.column - 1 :].partition("=")[0].lstrip("'\"") in self.defaults
 
-    def _name_of(self, word: str) -> str:
-        name = word.removeprefix("--")
-        return self.option_of(word) if word in self.short else name
-
     def _arguments(self, words: Iterable[Setting]) -> Iterator[Argument | Setting]:
-        return arguments(words, self.takes_no_value, self.short)
+        return arguments(words, self.takes_no_value)
 
     def _settings(self, words: Iterable[Setting]) -> Iterator[Setting]:
         for argument in self._arguments(words):
             if isinstance(argument, Argument):
-                name = self._name_of(argument.name)
+                name = argument.name.removeprefix("--")
                 yield Setting(name, argument.value, argument.word.spot, argument.raw)
 
 
