@@ -2,8 +2,8 @@
 What the page asks of `lab`: a text in, JSON out. Nothing is started, read from the disk, or sent.
 
 The page runs this module in a Worker, by Pyodide; the tests run it in CPython. All that it says is
-what `lab lint`, `lab tune --dry-run` and `lab migrate` print with --format json, without the
-findings of `NOT_IN_THE_PAGE`.
+what `lab lint`, `lab tune --dry-run` and `lab migrate` print with --format json, without what they
+say of other files: the page has none.
 """
 
 from __future__ import annotations
@@ -60,10 +60,6 @@ KINDS = (
 """Names under which a text is read."""
 
 SEVERAL = "starts several servers: paste the command of one of them"
-
-NOT_IN_THE_PAGE = frozenset({"UW020"})
-"""Codes of rules about other files than the text: the page has none, and cannot tell."""
-
 ADVICE = {"name the command in quotes": "paste the command that starts the server"}
 """What a command advises -> what to do in the page."""
 
@@ -203,7 +199,6 @@ def _findings(question: Question) -> Mapping[str, Any]:
         LocatedFlaw(flaw, result.line(flaw))
         for result in question.linted()
         for flaw in result.flaws
-        if flaw.code not in NOT_IN_THE_PAGE
     )
     return {"list": json.loads(as_json(located)), "tally": tally(located)}
 
