@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from statistics import median
 
 from lab.analysis.gates import common
-from lab.analysis.metrics import replies_while_probed, server_cpu
+from lab.analysis.metrics import derive
 from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measurement import Run, Trial
 from lab.model.wording import counted
@@ -19,7 +19,7 @@ from 3 to 24 ms, because several CPUs cost them more; servers whose threads wake
 2.4."""
 
 FEWEST = 3
-"""Trials of which that median is told: the speed of a shared machine changes within seconds."""
+"""Trials from which on that median counts: the speed of a shared machine changes within seconds."""
 
 LEFT_IDLE = 0.9
 """Share of its cores below which a slowed server waited for something else than CPU."""
@@ -33,10 +33,9 @@ def dearer(run: Run) -> Mapping[tuple[str, str], float]:
     """Return `Beside.dearer` of a run; without the arms of which there are too few trials."""
     ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
     for trial in run.trials:
-        seconds, replies = server_cpu(trial.readings), replies_while_probed(trial)
-        before = trial.readings.get("server.cpu_unslowed")
-        if seconds and replies and before:
-            ratios[_key(trial)].append(seconds / replies / before)
+        if before := trial.readings.get("server.cpu_unslowed"):
+            cpu = derive(trial).get("cpu")
+            ratios[_key(trial)] += [cpu / before] if cpu else []
     return {key: median(values) for key, values in ratios.items() if len(values) >= FEWEST}
 
 

@@ -108,7 +108,7 @@ def measured_share(share: float) -> float:
         GeneratorError: Nothing can be slowed down.
     """
     cpus = sorted(os.sched_getaffinity(0))
-    code = "import os,time\nos.sched_setaffinity(0,[{}])\ntime.sleep(0)\nwhile True: pass"
+    code = "import os\nos.sched_setaffinity(0, [{}])\nwhile True: pass"
     busy = [subprocess.Popen((sys.executable, "-I", "-S", "-c", code.format(cpu))) for cpu in cpus]
     try:
         with slowed(share, (), cpus, TRIED + START):

@@ -152,10 +152,8 @@ def prepare(options: Measurement, workload: Workload) -> PreparedRun:
         UsageError: The plan cannot give a comparison, its generators lack cores or connections, or
             a backing service is not installed.
     """
-    if options.share < 1:
-        cores: environment.Cores | None = every_core()
-    else:
-        cores = assign_cores(options.cores) if options.pin else None
+    chosen_cores = every_core() if options.share < 1 else options.cores
+    cores = assign_cores(chosen_cores) if options.pin else None
     installations, skipped, workload = available(options.profiles or profiles.usual(), workload)
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     if workload.requests:

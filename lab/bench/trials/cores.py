@@ -36,7 +36,6 @@ def has_one_core() -> bool:
 def every_core() -> Cores:
     """Return all usable CPUs, for the server and for the load: they take turns."""
     cpus = tuple(sorted(os.sched_getaffinity(0)))
-    os.environ.setdefault("PROCESSES", str(max(2, len(cpus))))
     return cpus, cpus
 
 
