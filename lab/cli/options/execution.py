@@ -233,7 +233,8 @@ def _server_share(job: Job, load: Load, *, may_slow: bool) -> float:
     share = job.server_share
     if share is None:
         backed = job.workload is not None and workloads.read(job.workload).workload.backing
-        fits = may_slow and not unfit and not backed and load.requests is None
+        # A quick run has no time for it: it makes a trial half as long again.
+        fits = may_slow and not job.quick and not unfit and not backed and load.requests is None
         return AUTOMATIC if fits and has_one_core() and slowdown.obstacle() is None else 1.0
     if share == 1:
         return share
