@@ -180,7 +180,7 @@ def main() -> None:
         sys.exit("published_ladder: needs root with the right to set a real-time policy, and ab")
     stored: dict[str, Any] = json.loads(RESULT.read_text()) if RESULT.exists() else {"trials": []}
     trials: list[dict[str, Any]] = stored["trials"]
-    known = {(each["profile"], each["condition"], each["round"]) for each in trials}
+    known = {(entry["profile"], entry["condition"], entry["round"]) for entry in trials}
     for number in range(given.rounds):
         order = [(profile, condition) for profile in PUBLISHED for condition in CONDITIONS]
         random.Random(number).shuffle(order)

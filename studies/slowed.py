@@ -196,16 +196,16 @@ def agreement(cells: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """
     for case in CASES:
         for share in SHARES:
-            some = [each for each in cells if (each["case"], each["share"]) == (case, share)]
+            some = [entry for entry in cells if (entry["case"], entry["share"]) == (case, share)]
             if not some:
                 continue
             used = [
-                _used(each["changed"], share) / _used(each["reference"], share) for each in some
+                _used(entry["changed"], share) / _used(entry["reference"], share) for entry in some
             ]
             rates = [
-                each["changed"]["throughput"] / each["reference"]["throughput"] for each in some
+                entry["changed"]["throughput"] / entry["reference"]["throughput"] for entry in some
             ]
-            sides = [each[side] for each in some for side in ("reference", "changed")]
+            sides = [entry[side] for entry in some for side in ("reference", "changed")]
             yield {
                 "case": case,
                 "share": share,
@@ -230,7 +230,7 @@ def main() -> None:
         sys.exit(f"slowed: {problem}")
     stored: dict[str, Any] = json.loads(RESULT.read_text()) if RESULT.exists() else {"cells": []}
     cells: list[dict[str, Any]] = stored["cells"]
-    known = {(each["case"], each["share"], each["round"]) for each in cells}
+    known = {(entry["case"], entry["share"], entry["round"]) for entry in cells}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "handler.py").write_text(HANDLER, encoding="utf-8")

@@ -6,8 +6,7 @@ import functools
 import itertools
 import json
 import math
-import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from statistics import median
 from typing import Any
 
@@ -38,12 +37,6 @@ LOOKS: Mapping[str, dict[str, Any]] = {
 }
 ARTICLE: dict[str, Any] = {"marker": "D", "color": LIGHT["series1"]}
 
-DRAWS = 20_000
-"""Ladders that are drawn from the trials, one trial of each configuration."""
-
-Rates = Mapping[str, Mapping[str, Sequence[float]]]
-"""Condition -> profile -> requests/s of each trial."""
-
 
 @functools.cache
 def _stored() -> Any:
@@ -52,14 +45,14 @@ def _stored() -> Any:
 
 def _trials(condition: str, profile: str) -> list[Any]:
     return [
-        each
-        for each in _stored()["trials"]
-        if (each["condition"], each["profile"]) == (condition, profile)
+        entry
+        for entry in _stored()["trials"]
+        if (entry["condition"], entry["profile"]) == (condition, profile)
     ]
 
 
 def _rates(condition: str, profile: str) -> list[float]:
-    return [each["rate"] for each in _trials(condition, profile)]
+    return [entry["rate"] for entry in _trials(condition, profile)]
 
 
 @functools.cache
@@ -129,9 +122,9 @@ def waits() -> str:
     }
     rows = []
     for condition in CONDITIONS:
-        trials = [each for profile in PUBLISHED for each in _trials(condition, profile)]
-        counts = (median(each["counters"].get(name, 0) for each in trials) for name in counters)
-        slowest = [each["slowest"] for each in trials]
+        trials = [entry for profile in PUBLISHED for entry in _trials(condition, profile)]
+        counts = (median(entry["counters"].get(name, 0) for entry in trials) for name in counters)
+        slowest = [entry["slowest"] for entry in trials]
         rows.append(
             (
                 condition,
@@ -145,37 +138,31 @@ def waits() -> str:
 
 def by_chance(condition: str) -> str:
     """
-    Return how often one trial of each configuration makes a ladder at least as long as published.
+    Return how many of the ladders with one trial of each configuration are as long as published.
 
     Raises:
         UsageError: There is no such condition.
     """
-    if condition not in CONDITIONS:
-        raise UsageError(f"{condition}: no condition; {', '.join(CONDITIONS)}")
+    first, *_, last = _rungs(condition)
     wanted = PUBLISHED["cython"] / PUBLISHED["baseline"]
-    ladders = [_ladder(condition, draw) for draw in _draws()]
-    share = sum(ladder[-1] >= wanted * ladder[0] for ladder in ladders) / DRAWS
-    return f"{share:.1%}"
+    long = sum(end >= wanted * start for start, end in itertools.product(first, last))
+    return f"{long / (len(first) * len(last)):.1%}"
 
 
 def rising(condition: str) -> str:
-    """Return how often one trial of each configuration makes a ladder that rises at each step."""
-    ladders = [_ladder(condition, draw) for draw in _draws()]
-    share = sum(all(a < b for a, b in itertools.pairwise(ladder)) for ladder in ladders) / DRAWS
-    return f"{share:.1%}"
+    """Return how many of these ladders rise at each step."""
+    rungs = _rungs(condition)
+    ladders = [(rate, 1) for rate in rungs[0]]
+    for rung in rungs[1:]:
+        # The last trial, and how many ladders rise up to it.
+        ladders = [(rate, sum(n for below, n in ladders if below < rate)) for rate in rung]
+    return f"{sum(n for _, n in ladders) / math.prod(map(len, rungs)):.1%}"
 
 
-def _draws() -> Iterable[random.Random]:
-    return (random.Random(number) for number in range(DRAWS))
-
-
-def _ladder(condition: str, draw: random.Random) -> list[float]:
-    return [draw.choice(_rates_of(condition)[profile]) for profile in PUBLISHED]
-
-
-@functools.cache
-def _rates_of(condition: str) -> Mapping[str, Sequence[float]]:
-    return {profile: _rates(condition, profile) for profile in PUBLISHED}
+def _rungs(condition: str) -> list[list[float]]:
+    if condition not in CONDITIONS:
+        raise UsageError(f"{condition}: no condition; {', '.join(CONDITIONS)}")
+    return [_rates(condition, profile) for profile in PUBLISHED]
 
 
 def ratio(condition: str, changed: str, reference: str) -> str:
@@ -187,11 +174,11 @@ def ratio(condition: str, changed: str, reference: str) -> str:
     """
     if condition not in CONDITIONS or not {changed, reference} <= PUBLISHED.keys():
         raise UsageError(f"{condition}: {changed} / {reference}: not in published_ladder.json")
-    by_round = {each["round"]: math.log(each["rate"]) for each in _trials(condition, reference)}
+    by_round = {entry["round"]: math.log(entry["rate"]) for entry in _trials(condition, reference)}
     logs = [
-        math.log(each["rate"]) - by_round[each["round"]]
-        for each in _trials(condition, changed)
-        if each["round"] in by_round
+        math.log(entry["rate"]) - by_round[entry["round"]]
+        for entry in _trials(condition, changed)
+        if entry["round"] in by_round
     ]
     estimate = paired(logs)
     return f"{estimate.value:.2f}x [{estimate.low:.2f}, {estimate.high:.2f}]"

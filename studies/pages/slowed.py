@@ -15,7 +15,7 @@ from studies.slowed import CASES, SHARES
 @functools.cache
 def _agreement() -> dict[tuple[str, float], Any]:
     stored = json.loads((RESULTS / "slowed.json").read_text(encoding="utf-8"))
-    return {(each["case"], each["share"]): each for each in stored["agreement"]}
+    return {(entry["case"], entry["share"]): entry for entry in stored["agreement"]}
 
 
 def table() -> str:
@@ -41,7 +41,7 @@ def table() -> str:
 
 def dearer() -> str:
     """Return by how much windows of a quarter make a request dearer, over all cases."""
-    ratios = [each["cpu"] for (_, share), each in _agreement().items() if share == 0.25]
+    ratios = [entry["cpu"] for (_, share), entry in _agreement().items() if share == 0.25]
     return f"{min(ratios):.2f} to {max(ratios):.2f}"
 
 
