@@ -3,6 +3,8 @@
 import dataclasses
 import http.client
 import json
+import re
+import signal
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -45,6 +47,18 @@ def connections(processes, port=None, status=psutil.CONN_ESTABLISHED):
     # Once for all: the kernel's table has what other tests have closed, too.
     found = [each for each in psutil.net_connections("tcp") if each.pid in pids]
     return [each for each in found if each.status == status and port in (None, each.laddr.port)]
+
+
+def ends_on_sigterm(pid):
+    """
+    Return whether a worker of uWSGI has installed its signal handlers.
+
+    A worker that was just forked has the master's, with which SIGTERM does not end it. Only
+    workers catch SIGUSR2.
+    """
+    status = Path(f"/proc/{pid}/status").read_text()
+    caught = int(re.search(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)[1], 16)
+    return bool(caught & 1 << (signal.SIGUSR2 - 1))
 
 
 class Instance:

@@ -16,7 +16,7 @@ from tests.kit.lab_process import alive, cpu_of, until
 from .applications import LINE
 from .parts import Parts, serving, wait_until_right
 from .prober import Clients
-from .stacks import application
+from .stacks import application, ends_on_sigterm
 
 LOGGING, PRINTING = application("logging_app"), application("printing_app")
 
@@ -87,7 +87,7 @@ def test_unread_log_holds_up_nothing_else(tmp_path, pipes):
 
         def replaced():
             now = instance.workers()
-            return len(now) == len(before) and victim not in now
+            return len(now) == len(before) and victim not in now and all(map(ends_on_sigterm, now))
 
         until(replaced, "a new worker", DEADLINE)
         assert parts.stop("a", DEADLINE) == 0
