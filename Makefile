@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers databases test fast test-studies t coverage test-slow test-peers test-systems test-docker free-threaded test-slowed framework test-framework acceptance lint check compare endure dist image site test-browser serve clean
+.PHONY: FORCE help setup peers databases test test-costly fast test-studies t coverage test-slow test-peers test-systems test-docker free-threaded test-slowed framework test-framework acceptance lint check compare endure dist image site test-browser serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -54,7 +54,7 @@ peers: setup ## install the other servers of the articles, in .venv, .peers and 
 databases: ## unpack the databases that peers ask, into .databases; installs nothing
 	@tools/databases.sh
 
-test: $(TESTS) ## run the tests of the product (6 minutes)
+test: $(TESTS) ## run the tests of the product (4 minutes)
 	@$(PYTEST) --ignore=$(STUDIES) $(ARGS)
 
 fast: $(TESTS) ## run those that start no server, as between two changes (2 minutes)
@@ -69,7 +69,10 @@ t: $(if $(F),$(TESTS)) ## run one file or folder of them, in one process: make t
 coverage: $(TESTS) ## say how much of the packages that need no server the tests run; a floor each (5 minutes of CPU)
 	@$(BIN)/python tools/covered.py
 
-test-slow: $(TESTS) ## run the tests that take longer
+test-costly: $(TESTS) ## run the tests of the product that take more than a second of CPU (4 minutes)
+	@$(PYTEST) -m 'costly and not slow' --ignore=$(STUDIES) $(ARGS)
+
+test-slow: $(TESTS) ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow --timeout 900 $(ARGS)
 
 framework: $(FRAMEWORK) ## compile Flask and Werkzeug into .framework (1 minute)
@@ -105,7 +108,8 @@ lint: $(TESTS) ## lint and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
 check: lint ## lint, types, all tests: what a change must pass
-	@$(PYTEST)
+	@$(PYTEST) $(ARGS)
+	@$(PYTEST) -m 'costly and not slow' $(ARGS)
 
 compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
 	@checked=$$($(LAB) check) || { echo "$$checked"; \

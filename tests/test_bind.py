@@ -62,6 +62,7 @@ def test_what_is_no_address_is_refused(text):
         application(Job(bind=text))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("command", "said"),
     [

@@ -158,12 +158,14 @@ def check(read):
     return check
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SMALL)
 def test_what_is_within_the_limits_is_read_in_time(name, check):
     """By the command that takes longest: it judges a file once for each change."""
     assert "not read" not in check("tune", name, SMALL[name])
 
 
+@pytest.mark.costly
 def test_words_of_a_list_do_not_each_repeat_the_list(check):
     """1,980 folders of static files took 23 s and 1.2 GB."""
     text = INI + "module = a:b\n" + "".join(f"static-map = /{n}=/srv/{n}\n" for n in range(1900))
@@ -180,6 +182,7 @@ INCLUDING = {
 """Lines that each name a file."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", INCLUDING)
 def test_many_includes_are_refused(name, check, tmp_path):
     """Those that are not there count, too: each took a look, for each change that is tried."""
@@ -193,6 +196,7 @@ def test_many_includes_are_refused(name, check, tmp_path):
 NAMES = "".join(f"pr{'abcdefghij'[n % 10]}oces{n}ess = 1\n" for n in range(1900))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "lines",
     [
@@ -206,6 +210,7 @@ def test_what_is_read_for_each_change_is_read_in_time(lines, check):
     check("tune", "uwsgi.ini", SERVED + lines)
 
 
+@pytest.mark.costly
 def test_a_folder_of_mistyped_files_is_judged_in_time(check, tmp_path):
     """For each name of each file all options were looked at."""
     for number in range(15):
@@ -215,6 +220,7 @@ def test_a_folder_of_mistyped_files_is_judged_in_time(check, tmp_path):
     check("lint", ".", "")
 
 
+@pytest.mark.costly
 def test_folders_without_end_are_refused(check, tmp_path):
     """Python's own walk calls itself for each."""
     tmp_path.joinpath(*["d"] * 150).mkdir(parents=True)
@@ -224,6 +230,7 @@ def test_folders_without_end_are_refused(check, tmp_path):
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", DEEP)
 def test_what_nests_too_deep_is_refused(name, check):
     """Before a parser reads it, with the limit."""
@@ -232,6 +239,7 @@ def test_what_nests_too_deep_is_refused(name, check):
     assert len(printed.splitlines()) == 1
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "text", "limit"),
     [

@@ -37,6 +37,7 @@ def answer(folder):
     return python(folder, "-c", "import fib; print(fib.BUILD, '|', fib.FALLBACK, '|', fib.get(2))")
 
 
+@pytest.mark.costly
 def test_a_missing_compiler_is_loud_and_not_fatal(project):
     """By default the build ends well, says what to install, and pure Python answers."""
     result = build(project, CC="/nonexistent/cc")

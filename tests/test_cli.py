@@ -181,6 +181,7 @@ def listed_names(text):
     return [row.split()[0] for row in rows if not row.split()[0].isupper()]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_the_list_has_each_profile_in_groups_and_cuts_nothing(monkeypatch, width):
     """What the ratio is of, ladder, reference lines, variations, peers, in columns with heads."""

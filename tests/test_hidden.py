@@ -66,6 +66,7 @@ def test_a_figure_of_a_run_that_warns_has_the_mark_of_its_warning(directive):
     assert hidden.hidden(directive, text.replace(runs.WARNED, "")) == (runs.WARNED,)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("figure", "words"),
     [

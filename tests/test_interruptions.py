@@ -15,6 +15,7 @@ SLOW = pytest.mark.slow
 """Some of them only: tests/hygiene/test_moments.py sends each signal at other moments."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name", [*(pytest.param(name, marks=SLOW) for name in ("SIGINT", "SIGTERM")), "SIGKILL"]
 )
@@ -107,6 +108,7 @@ def test_an_interruption_before_the_first_trial_promises_none(tmp_path):
     assert not list(tmp_path.glob("results/*"))
 
 
+@pytest.mark.costly
 def test_a_sweep_keeps_what_was_measured_and_says_what_is_missing(tmp_path):
     """Ctrl-C: every finished trial of every value, and each value that lacks some is named."""
     values = ("--sweep", "connections=1,4", "--blocks", "50")

@@ -157,6 +157,7 @@ def test_another_server_is_explained_as_well(lab, profile):
     assert "HaltServer" not in errors
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("profile", ["tuned", "gunicorn-sync", None])
 @pytest.mark.parametrize(
     ("app", "said"),
@@ -207,6 +208,7 @@ def test_each_run_that_cannot_begin_has_a_log_of_its_own(lab):
         assert f"No module named '{name}'" in log.read_text()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -326,6 +328,7 @@ def test_no_profile_of_this_project_is_warned_of():
     assert [line for profile in own for line in profiles.warnings(profile)] == []
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("words", "said"),
     [

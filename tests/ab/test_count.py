@@ -44,6 +44,7 @@ def cost(folder, *, calls=2, work=1000, status="200 OK"):
     return counting.cost(sought, ASKED, 200, OURS)
 
 
+@pytest.mark.costly
 @needs_tools
 def test_what_a_request_takes_is_counted(tmp_path):
     """System calls to the last one, instructions to a hundredth; more work is more of them."""
@@ -55,6 +56,7 @@ def test_what_a_request_takes_is_counted(tmp_path):
     assert more.instructions > 1.05 * one.instructions
 
 
+@pytest.mark.costly
 @needs_tools
 def test_a_wrong_reply_is_not_counted(tmp_path):
     """It says which status came."""

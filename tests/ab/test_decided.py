@@ -96,6 +96,7 @@ def test_what_is_decided_needs_no_quieter_machine():
     assert ends(run, "cpu(new/old) > 1.02").status == UNJUDGED
 
 
+@pytest.mark.costly
 def test_the_same_twice_is_never_red():
     """In 30 runs of 3 % noise, at a limit of 2 %."""
     for seed in range(30):
@@ -147,6 +148,7 @@ def test_a_stored_run_ends_as_it_did(cpu, limits, status):
     assert noise.decides is (status == UNJUDGED)
 
 
+@pytest.mark.costly
 def test_what_is_open_says_how_long_it_would_take():
     """By chance half of the runs take longer; at the limit itself nobody knows."""
     limit, told = "cpu(new/old) > 1.1", []

@@ -62,6 +62,7 @@ def install(folder, wanted):
     return packages.environment_for(folder, command, folder / "env", lambda: None)
 
 
+@pytest.mark.costly
 def test_the_index_of_pips_own_file_is_asked(index):
     """With its password, which is kept nowhere."""
     environment = install(index, "company==1.0\n")

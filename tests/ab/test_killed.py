@@ -54,6 +54,7 @@ def moment(shop, name):
     }[name]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "sent"),
     [

@@ -51,6 +51,7 @@ def found():
     return sensitivity(summarise(alone(0.03)))
 
 
+@pytest.mark.costly
 def test_the_spread_is_that_of_a_trial(found):
     """And not that of a pair, which is 1.41 times as large; a trial is as long as it was."""
     assert (found.blocks, found.seconds, found.within) == (40, pytest.approx(4.0), 50)
@@ -84,6 +85,7 @@ def test_what_it_says_of_a_limit_is_what_lab_ab_does():
     assert red[noise.crossed + 0.01] >= 5
 
 
+@pytest.mark.costly
 def test_trials_that_are_slow_now_and_then_are_taken_for_what_they_are():
     """They weigh less in what `lab ab` says, so more is found than among as wide a noise."""
     plan = pair_of(alone(0.03).plan)

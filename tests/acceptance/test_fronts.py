@@ -35,6 +35,7 @@ def asked_in(prepared):
     return {name: (each.wire, each.transport) for name, each in asked.items()}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("address", "expected"),
     [

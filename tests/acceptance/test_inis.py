@@ -72,6 +72,7 @@ def test_there_are_some_of_both():
         assert path.read_text().startswith("; Pattern: "), path
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", RUNNING)
 def test_it_is_served_from_a_private_copy(folder, name):
     """And answers where it is asked; nothing is written where the ini lies."""

@@ -334,6 +334,7 @@ def test_one_slow_trial_hides_nothing_from_a_trimmed_mean():
     assert summarise(first).floors["cpu"] > 0.05
 
 
+@pytest.mark.costly
 def test_pairs_with_both_trials_are_less_noisy():
     """The spread of 1.22 trials, and not of 1.41; trimming gives a twentieth of that back."""
     chance = random.Random(3)

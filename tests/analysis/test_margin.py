@@ -108,6 +108,7 @@ def judged(trials, blocks, *, both=False):
     return middle, half, used, level
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:Degrees of freedom")
 @pytest.mark.parametrize(
     ("blocks", "reference"),

@@ -9,6 +9,7 @@ import pytest
 BENCHMARK = Path(__file__).parents[2] / "studies" / "instructions.py"
 
 
+@pytest.mark.costly
 def test_the_default_path_costs_what_is_stored():
     """At 9000 and at 100 digits the service takes the stored instructions a request, to 2 %."""
     done = subprocess.run(

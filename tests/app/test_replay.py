@@ -81,6 +81,7 @@ def test_the_corpus_is_large():
     assert len(corpus()) >= 500
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["short-cut", "cached", "compiled-framework"])
 def test_replay(tuned, name):
     """Each request, asked twice, has the status, headers and body of the profile `tuned`."""

@@ -47,6 +47,7 @@ def scripts():
     return found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("schema", "name"),
     [

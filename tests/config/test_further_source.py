@@ -40,6 +40,7 @@ def test_it_is_found_and_linted(lab, name):
     assert lab("lint", name).startswith("Moonfile:2:29  GR007 dangerous  --workers 2: ")
 
 
+@pytest.mark.costly
 def test_it_is_translated_tuned_and_shown(lab):
     """As any other configuration."""
     assert "\nprocesses = 2\n" in lab("migrate", "Moonfile", "--to", "uwsgi")

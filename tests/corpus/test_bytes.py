@@ -50,6 +50,7 @@ def survives(name, values):
         assert reply.word == "200"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["http-keepalive", "http11-socket", "safety", "nginx-uwsgi"])
 def test_telling_bytes(name):
     """One of each front end survives the bytes that mean something, wherever uWSGI reads."""

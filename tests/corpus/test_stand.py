@@ -28,6 +28,7 @@ def test_a_worker_that_dies_is_noticed():
         assert broken(server)[1].startswith("its log says")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("word", ["failed", "malformed", "closed", "timeout"])
 def test_what_no_damaged_request_may_have_is_told(word):
     """Behind nginx each of them is; a failure of the server is so at every door."""

@@ -57,6 +57,7 @@ def command_of(name, word):
     return json.loads([rest for found, rest in said if found == word][-1])
 
 
+@pytest.mark.costly
 def test_the_build_fails_where_no_profile_is_found(image):
     """Locust itself goes on, and its image would then end at its first start."""
     name, folder = image
@@ -66,6 +67,7 @@ def test_the_build_fails_where_no_profile_is_found(image):
     assert start(folder, command_of(name, "RUN")).returncode != 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("image", ["locust.Dockerfile"], indirect=True)
 def test_it_loads_a_server_that_runs(image):
     """With the profiles as choices of its command line, and without a traceback."""

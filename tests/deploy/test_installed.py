@@ -98,6 +98,7 @@ def light_files():
     return [each for each in found if ".." not in each.parts and each.suffix != ".pyc"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("program", ["lab", "uwsgi-fibonacci-lab"])
 def test_it_lints_by_either_name(light, tmp_path, program):
     """The second is the package's, which `uvx` and `pipx run` start."""
@@ -105,6 +106,7 @@ def test_it_lints_by_either_name(light, tmp_path, program):
     assert (status, "UW314 dangerous" in said) == (1, True)
 
 
+@pytest.mark.costly
 def test_it_lints_and_lists_without_what_measures(light, tmp_path):
     """In any folder: a rule's page, the profiles that the wheel carries."""
     cwd = site(tmp_path / "shop")
@@ -113,6 +115,7 @@ def test_it_lints_and_lists_without_what_measures(light, tmp_path):
     assert (status, "\n  tuned " in said) == (0, True)
 
 
+@pytest.mark.costly
 def test_a_folder_beside_it_is_no_checkout(light, tmp_path):
     """The profiles are those that it carries, whatever else lies in site-packages."""
     packages = next(light.parent.glob("lib/python*/site-packages"))

@@ -89,6 +89,7 @@ def start(stub, says="", waits="", layer="tests", path=None, **variables):
     )
 
 
+@pytest.mark.costly
 def test_an_interpreter_that_makes_no_environment_leaves_the_old_one(stub):
     """Or does not run at all: it is tried before anything is removed."""
     other = 'case "$*" in "-m venv"*) exit 1 ;; *version*) echo 3.99 ;; esac\nexit 0'

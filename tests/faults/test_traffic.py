@@ -47,6 +47,7 @@ def mixed(folder, warm_up, requests):
     return before, after
 
 
+@pytest.mark.costly
 def test_mixed_traffic(tmp_path):
     """One in a hundred is bad: no wrong answer, no descriptor left open, no worker replaced."""
     mixed(tmp_path, 200, 5_000)

@@ -42,6 +42,7 @@ def _visit():
         pass
 
 
+@pytest.mark.costly
 @pytest.mark.alone
 def test_a_crowd_that_finds_the_queue_full_is_told_as_such(alone):
     """First of all causes, with the handshakes that were dropped, and no percentile is shown."""

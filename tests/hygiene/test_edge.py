@@ -108,6 +108,7 @@ def test_a_server_that_ends_cannot_act_on_the_terminal(tmp_path):
     assert SHOWN in err
 
 
+@pytest.mark.costly
 def test_locusts_log_shows_what_an_application_raises(tmp_path):
     """The other door writes by Locust's own handlers."""
     write_site(tmp_path, RAISES)
@@ -373,6 +374,7 @@ OWN_PROCESSES = {"lab/bench/load/child.py", "lab/bench/servers/ask_app.py"}
 """Programs whose output the lab reads."""
 
 
+@pytest.mark.costly
 def test_all_that_is_printed_goes_through_the_edge():
     """`say`, `say_json` and the lab's own `Console` are the ways out, and there is no other."""
     for path in sorted((ROOT / "lab").rglob("*.py")):

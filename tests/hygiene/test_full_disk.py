@@ -76,6 +76,7 @@ def test_a_full_disk_is_told(tmp_path, disk, marked, left, files):
     assert earlier() == before
 
 
+@pytest.mark.costly
 def test_a_disk_that_fills_up_keeps_the_finished_trials(tmp_path, disk, marked):
     """The run ends at the first trial that has no room; those before it are reported."""
     results = disk(tmp_path / "results")
@@ -137,6 +138,7 @@ def test_a_folder_that_must_not_be_written_is_named(tmp_path, marked):
     assert not marked()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("words", "status"), [(["list"], 1), (["lint", "profiles/tuned.ini"], 2)], ids=["list", "lint"]
 )
@@ -155,6 +157,7 @@ def test_an_output_that_cannot_be_written_is_told(words, status):
     assert done.stderr == "lab: the output could not be written: No space left on device\n"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("words", "status"),
     [

@@ -111,6 +111,7 @@ def end(folder, temporary, marked, moment):
         assert report.returncode in {0, 1, 3}, report.stderr
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "moment",
     [

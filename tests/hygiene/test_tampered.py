@@ -85,6 +85,7 @@ def judged(count: int, folder: Path, *, whole: bool) -> Counter[tuple[str, str]]
     return outcomes
 
 
+@pytest.mark.costly
 def test_a_tampered_run_is_refused_or_read(tmp_path):
     """Nothing but an error of the lab's comes of it, and no figure that is no number."""
     outcomes = judged(60, tmp_path / "run", whole=False)

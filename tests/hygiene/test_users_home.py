@@ -2,10 +2,13 @@
 
 import subprocess
 
+import pytest
+
 from tests.hygiene.test_edge import STORED
 from tests.kit.lab_process import BIN, environment
 
 
+@pytest.mark.costly
 def test_a_report_with_figures_writes_nothing_into_the_home(tmp_path):
     """matplotlib would make its folders there, and the page is the same as with those."""
     home = tmp_path / "home"

@@ -90,6 +90,7 @@ ENDLESS = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("what", ENDLESS)
 def test_a_file_takes_little_memory_and_time(what, tmp_path):
     """A quarter of a gibibyte and five seconds of CPU at most."""

@@ -289,6 +289,7 @@ def made(pair):
 LISTS = st.lists(PUBLIC, max_size=8)
 
 
+@pytest.mark.costly
 @example(lines=["home = /srv", "virtualenv = %(home)/x", "home = /b"], others=[], end="\n")
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(lines=LISTS, others=LISTS, end=st.sampled_from(["\n", "\r\n"]))
@@ -297,6 +298,7 @@ def test_a_public_ini_means_the_same_after_its_safe_fixes(lines, others, end, tm
     agree([*lines, "ini = %db.ini"], others, tmp_path, end)
 
 
+@pytest.mark.costly
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(lines=TEXTS, others=TEXTS)
 def test_any_ini_means_the_same_after_its_safe_fixes(lines, others, tmp_path):

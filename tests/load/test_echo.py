@@ -251,6 +251,7 @@ def echoed(size, **rest):
     return Workload("echo", "/", Expectation(), wire=Wire.ECHO, size=size, **rest)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("load", [Load(4), Load(4, rate=300.0), Load(4, requests=50)])
 def test_the_engines_processes_speak_it(serve, at, load):
     """Wire, size and address reach each child, and no two of their connections say the same."""

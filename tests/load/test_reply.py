@@ -106,6 +106,7 @@ def test_end_of_the_stream_within_a_reply(data):
     assert not reply.end()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("head", "piece"),
     [(b"", INTERIM), (CHUNKED, b"1;x=" + b"y" * 1000 + b"\r\nz\r\n")],

@@ -216,6 +216,7 @@ def test_what_does_not_come_in_time_is_a_timeout(serve, engine, at):
     assert window.errors == {"timeout": 4}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("load", [Load(4), Load(4, rate=300.0), Load(4, requests=50)])
 def test_the_engines_processes_speak_it(serve, at, load):
     """Wire and address reach each child."""

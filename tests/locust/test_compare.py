@@ -118,6 +118,7 @@ def test_stop_leaves_no_server_and_the_next_start_works(tmp_path):
     assert first.joinpath("summary.json").exists()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "processes"),
     [
@@ -171,6 +172,7 @@ def interrupt(**_):
 """Locustfiles that get a Ctrl-C, by what Locust does then."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("moment", EARLY)
 def test_a_ctrl_c_before_locust_is_ready_is_quiet(tmp_path, moment):
     """Nothing has been started yet."""
@@ -193,6 +195,7 @@ def test_a_running_server_is_loaded_when_only_a_host_is_given(tmp_path):
     assert row[3] == "0"
 
 
+@pytest.mark.costly
 def test_a_running_server_that_is_broken_is_not_loaded(tmp_path):
     """A dead application would look fastest of all."""
     port = free_port()
@@ -210,6 +213,7 @@ def test_a_running_server_that_is_broken_is_not_loaded(tmp_path):
     assert "with 500" in done.stderr
 
 
+@pytest.mark.costly
 def test_a_host_where_nothing_answers_is_an_error_in_a_line(tmp_path):
     """And not a run full of failures."""
     done = run(*HEADLESS, "-H", f"http://127.0.0.1:{free_port()}", "-t", "2s", cwd=tmp_path)

@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.kit.lab_process import ROOT
 
 CODE = """
@@ -67,6 +69,7 @@ except GeneratorError as error:
 """
 
 
+@pytest.mark.costly
 def test_a_worker_that_does_not_answer_is_named():
     """By what Locust calls it, which begins with its host's name."""
     done = subprocess.run(
@@ -76,6 +79,7 @@ def test_a_worker_that_does_not_answer_is_named():
     assert "another version of this project" in done.stdout
 
 
+@pytest.mark.costly
 def test_what_an_order_cannot_do_is_its_answer_and_a_slip_is_not():
     """A worker that fails by a fault of ours shows its traceback."""
     done = subprocess.run(

@@ -78,6 +78,7 @@ def told():
     return json.loads(done.stdout)
 
 
+@pytest.mark.costly
 def test_a_reference_line_is_a_row_without_a_ratio(told):
     """It is measured and not compared: no step leads to it."""
     first, tuned, bare = told["rows"]

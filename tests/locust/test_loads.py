@@ -52,6 +52,7 @@ def test_a_comparison_with_locusts_own_client(tmp_path, load):
             assert window.connections == pytest.approx(window.ok, abs=8)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("wishes", "words"),
     [
@@ -90,6 +91,7 @@ print(json.dumps(seen))
 # In a process of its own: to import Locust patches the sockets of the one that does.
 
 
+@pytest.mark.costly
 def test_the_clients_judge_like_the_engine():
     """Failures have the engine's classes, but a reply that breaks off counts as malformed."""
     with socket_servers() as serve:

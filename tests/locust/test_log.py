@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.kit.lab_process import ROOT, environment
 
 CODE = """
@@ -34,6 +36,7 @@ LOG = """\
 """
 
 
+@pytest.mark.costly
 def test_a_finding_says_what_does_not_count_and_once_what_to_do():
     """A remark, which withholds nothing, stands in the report alone."""
     done = subprocess.run(

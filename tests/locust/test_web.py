@@ -129,6 +129,7 @@ def test_the_report_is_printed_when_the_comparison_is_done(ended):
     assert output.index("Run folder: results/") < output.index("done: the report is above")
 
 
+@pytest.mark.costly
 def test_a_port_that_is_taken_is_answered_alone(tmp_path):
     """Before Locust prints two tracebacks and an empty table, with a port that is free."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -241,6 +242,7 @@ def test_locusts_charts_have_a_point_for_each_trial(ended):
         assert point["response_time_percentile_0.5"][1] <= point["response_time_percentile_0.95"][1]
 
 
+@pytest.mark.costly
 def test_the_recorded_command_repeats_what_was_chosen_in_the_form(ended):
     """Its folder says so, without a web UI; and a run time that means nothing is called so."""
     recorded = json.loads((ended.folder / ended.seen[-1]["folder"] / "run.json").read_text())

@@ -125,6 +125,7 @@ def test_what_a_request_shows(tmp_path, program):
     assert DOES["asgi-name"][program] == (f"is {name}" if name else "is not sent")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("program", "options", "fact"),
     [

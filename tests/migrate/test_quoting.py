@@ -29,6 +29,7 @@ def needs(program: str) -> None:
         pytest.skip(f"{program} is not installed: make test installs it where it may")
 
 
+@pytest.mark.costly
 @seeds
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
 def test_a_script_gives_the_words_that_were_meant(shell, seeds, tmp_path):

@@ -60,6 +60,7 @@ def test_a_placeholder_that_holds_itself_is_refused_without_uwsgi(tmp_path, text
         profiles.read(str(path))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("lines", "says"),
     [

@@ -70,6 +70,7 @@ def page(summary):
     return html_page.render(conclude(summary))
 
 
+@pytest.mark.costly
 def test_the_largest_stored_run_is_a_small_page(ladder):
     """Under 500 KB with every trial's raw data in it."""
     assert len(ladder.encode()) < 500_000

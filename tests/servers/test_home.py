@@ -52,6 +52,7 @@ def controlled(tree: list[psutil.Process]) -> list[Path]:
     return [Path(each) for each in found if each.endswith("gunicorn.ctl")]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", PEERS)
 def test_a_profile_leaves_the_home_as_it_was(name, tmp_path, monkeypatch):
     """A home without anything in it is still empty when the server has answered."""

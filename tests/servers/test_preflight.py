@@ -160,6 +160,7 @@ def test_why_an_application_cannot_be_served(ask, tmp_path, app, said):
     assert "make_a_cake" not in text
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "app",
     ["good", "good.py", "site.wsgi", "package.wsgi", "kinds:framework", "kinds:per_request",

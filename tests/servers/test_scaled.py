@@ -53,6 +53,7 @@ def growth(profile, sweep, asked, folder):
     return {what: high[what] - low[what] for what in low}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "sweep", "more"),
     [

@@ -37,6 +37,7 @@ def test_flask(start, name):
         assert fetch(server.endpoint, "/where/Bonn", 5.0)[2] == b'{"city":"Bonn"}\n'
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["tuned", "gunicorn-sync"])
 def test_django(start, name):
     """A user's Django application is served by uWSGI and by a peer."""

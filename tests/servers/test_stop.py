@@ -49,6 +49,7 @@ def hold(name, folder, mode):
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["processes-threads", "tuned", "gunicorn-sync"])
 def test_killed_lab(tmp_path, name):
     """A lab that is killed with SIGKILL leaves no process and no port within two seconds."""

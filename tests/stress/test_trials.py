@@ -86,6 +86,7 @@ def test_behind_nginx_a_killed_worker_costs_nothing(monkeypatch):
     assert (found.counts.lost, found.counts.wrong) == (0, 0)
 
 
+@pytest.mark.costly
 def test_a_server_that_dies_loses_every_later_request(monkeypatch):
     """Without a master nobody replaces the only worker; the trial ends all the same."""
     monkeypatch.setattr(faults, "REPLACEMENT", 0.3)
@@ -271,6 +272,7 @@ def test_the_control_is_always_among_the_faults():
         choose(["kil"])
 
 
+@pytest.mark.costly
 def test_ctrl_c_leaves_nothing_behind_and_prints_what_was_finished(tmp_path):
     """Neither server nor generator; a table with the first row, and no word against the machine."""
     short = (

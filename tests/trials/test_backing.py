@@ -103,6 +103,7 @@ class Killing(Silent):
                 each.kill()
 
 
+@pytest.mark.costly
 def test_an_upstream_that_is_killed_is_there_in_the_next_trial(tmp_path, monkeypatch):
     """Of a whole run: its servers ask it, its folder names it, and no trial is lost."""
     monkeypatch.setattr(runner, "REPEATS", 0)

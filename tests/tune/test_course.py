@@ -230,6 +230,7 @@ def outcome(found):
     return found.proven.values, found.proven.comparison, gains, dict(found.taken_back)
 
 
+@pytest.mark.costly
 def test_a_tune_that_is_killed_and_resumed_comes_to_the_same(machine, tune):
     """In a race, in the proof, in the last step."""
     whole = outcome(tune(folder="whole"))

@@ -79,6 +79,7 @@ def outcomes(request):
     return request.param, found
 
 
+@pytest.mark.costly
 def test_what_is_handed_out_is_near_the_best(outcomes):
     """Half of it within 2.5 % of the best setting there is, seven of ten within 5 %."""
     noise, found = outcomes

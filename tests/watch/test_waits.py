@@ -26,6 +26,7 @@ def places_of(port):
     return dict(found.of(os.getpid())), found
 
 
+@pytest.mark.costly
 @cases("family, address", [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
 def test_a_thread_that_receives_is_named_with_its_peer(family, address):
     """And a peer at the port of the server is a client, which is not named."""

@@ -71,6 +71,7 @@ def written(here, text):
     return question.name
 
 
+@pytest.mark.costly
 def test_the_page_finds_what_lint_finds(here, capsys):
     """For the example of each rule and the corpus: the same findings with the same fixes."""
     for key, text in TEXTS.items():
@@ -87,6 +88,7 @@ def test_the_page_finds_what_lint_finds(here, capsys):
         assert page == lines or (lines == [] and "error" in findings), key
 
 
+@pytest.mark.costly
 def test_the_page_misses_and_translates_what_the_commands_do(here, capsys, monkeypatch):
     """The same block, the same lists, for the same texts."""
     # What `lab tune` would try depends on the machine, takes most of the time, and is not compared.
