@@ -195,9 +195,6 @@ class InFlight:
     """Requests in flight over several looks."""
 
     looks: int
-    seconds: float
-    """From the first look to the last."""
-
     in_flight: Level
     in_workers: Level
     waiting_inside: Level
@@ -233,7 +230,6 @@ def in_flight_of(looks: Sequence[Look], threads: int | None) -> InFlight:
     waited = sum(look.queued + look.waiting_inside(threads) > 0 for look in looks)
     return InFlight(
         looks=len(looks),
-        seconds=looks[-1].at - looks[0].at,
         in_flight=over(lambda look: look.in_flight),
         in_workers=over(lambda look: look.in_workers(threads)),
         waiting_inside=over(lambda look: look.waiting_inside(threads)),

@@ -215,6 +215,17 @@ def test_the_cost_decides_how_often_it_looks(monkeypatch):
     assert slept == pytest.approx([0.2, 1.0, 0.2])
 
 
+def test_a_costly_look_does_not_lengthen_the_watch(monkeypatch):
+    """A pause ends with the watch."""
+    monkeypatch.setattr(watching, "LEARNING", 0)
+    monkeypatch.setattr(watching, "BUDGET", 1e-9)
+    slept = []
+    with socket.create_server(("127.0.0.1", 0)) as server, SocketDiagnosis() as diagnosis:
+        target = find_target(f":{server.getsockname()[1]}")
+        assert list(Watching(target, diagnosis, slept.append).looks(0.5))
+    assert max(slept) <= 0.5
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [

@@ -55,7 +55,6 @@ def test_the_figures_of_several_looks():
     assert figures.in_flight.mean == (19 * 2 + 13) / 20
     assert (figures.in_flight.p95, figures.in_flight.most) == (13, 13)
     assert figures.waited == 1 / 20
-    assert figures.seconds == 19
     assert [share.time for share in figures.workers] == [1.0, 0.0]
     assert [share.segments for share in figures.workers] == [0.75, 0.25]
     assert figures.segments == 19 * 40

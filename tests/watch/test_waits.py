@@ -10,7 +10,8 @@ import threading
 import pytest
 
 from lab.bench.probes import waits
-from lab.bench.probes.waits import ThreadWaits, parse_address
+from lab.bench.probes.sock_diag import SocketDiagnosis
+from lab.bench.probes.waits import ThreadWaits
 from tests.kit.cases import cases
 from tests.kit.lab_process import until
 
@@ -19,28 +20,34 @@ pytestmark = pytest.mark.skipif(not waits.CALLS, reason=f"{platform.machine()} i
 
 def places_of(port):
     """Return where the threads of this process are; skip if that may not be seen."""
-    found = ThreadWaits(port)
-    found.sample([os.getpid()])
+    with SocketDiagnosis() as diagnosis:
+        found = ThreadWaits(port, diagnosis)
+        found.sample([os.getpid()])
     if found.refused:
         pytest.skip("this user may not see where threads wait")
     return dict(found.of(os.getpid())), found
 
 
-@pytest.mark.costly
-@cases("family, address", [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
-def test_a_thread_that_receives_is_named_with_its_peer(family, address):
+@cases(
+    "family, address, peer, shown",
+    [
+        (socket.AF_INET, "127.0.0.1", "127.0.0.1", "127.0.0.1"),
+        (socket.AF_INET, "127.0.0.1", "::ffff:127.0.0.1", "127.0.0.1"),
+        (socket.AF_INET6, "::1", "::1", "[::1]"),
+    ],
+)
+def test_a_thread_that_receives_is_named_with_its_peer(family, address, peer, shown):
     """And a peer at the port of the server is a client, which is not named."""
     try:
         server = socket.create_server((address, 0), family=family)
     except OSError:
         return  # without IPv6
     port = server.getsockname()[1]
-    with server, socket.create_connection((address, port)) as ours:
+    with server, socket.create_connection((peer, port)) as ours:
         theirs = server.accept()[0]
         thread = threading.Thread(target=ours.recv, args=(1,))
         thread.start()
         try:
-            shown = f"[{address}]" if ":" in address else address
             until(lambda: places_of(0)[0].get(f"recv from {shown}:{port}") == 1, "the thread")
             _, found = places_of(0)
             assert found.awaited(1) == f"{shown}:{port}"
@@ -53,23 +60,10 @@ def test_a_thread_that_receives_is_named_with_its_peer(family, address):
             theirs.close()
 
 
-@cases(
-    "text, address",
-    [
-        ("0100007F:1538", "127.0.0.1:5432"),
-        ("0000000000000000FFFF00000100007F:1538", "127.0.0.1:5432"),
-        ("00000000000000000000000001000000:0050", "[::1]:80"),
-    ],
-)
-@pytest.mark.skipif(os.sys.byteorder != "little", reason="written for a little-endian machine")
-def test_an_address_of_the_kernels_list_is_written_as_people_do(text, address):
-    """Of IPv4, also inside of IPv6."""
-    assert parse_address(text) == address
-
-
 def test_a_user_without_rights_is_told_so(monkeypatch):
     """And a machine whose numbers are not known."""
     monkeypatch.setattr(waits, "CALLS", {})
-    found = ThreadWaits(0)
+    with SocketDiagnosis() as diagnosis:
+        found = ThreadWaits(0, diagnosis)
     found.sample([os.getpid()])
     assert (found.refused, found.of(os.getpid())) == (True, [])

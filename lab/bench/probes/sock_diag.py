@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import ipaddress
 import os
 import socket
 import struct
@@ -37,6 +38,11 @@ REQUEST_AND_DUMP = 0x301
 ESTABLISHED, CLOSED_BY_CLIENT, LISTEN = 1 << 1, 1 << CLOSE_WAIT, 1 << 10
 """States to return. The server may still work for a client that has closed."""
 
+WITH_PEER = 0xFFE & ~(1 << 6 | 1 << 7 | LISTEN)
+"""States of a socket that a process has and that has a peer: not TIME_WAIT, CLOSE, LISTEN."""
+
+FAMILIES = (socket.AF_INET, socket.AF_INET6)[: 1 + socket.has_ipv6]
+
 INFO, MEMORY = 2, 7
 """Extensions: struct tcp_info, and the nine numbers of which the last is sk_drops."""
 
@@ -46,6 +52,9 @@ _QUESTION = struct.Struct("=BBBxI2s2x16x16x4x8x")
 
 _SOCKET = struct.Struct("=xBxx4x16s16x4x8s4xIIII")
 """struct inet_diag_msg: state, local address, cookie, queues, user, inode."""
+
+_IDENTITY = struct.Struct("!xBxxHH16x16s")
+"""The begin of the same message: state, local port, port and address of the peer."""
 
 _TCP = struct.Struct("=24xI16xI4xII68xQI4xI4xII40xQQ")
 """Of struct tcp_info what `TcpConnection` has, up to tcpi_bytes_retrans of Linux 4.19."""
@@ -136,8 +145,7 @@ class SocketDiagnosis:
 
     def listeners(self, port: int = 0) -> list[ListeningSocket]:
         """Return the listeners of a port, or of all."""
-        families = [socket.AF_INET] + [socket.AF_INET6] * socket.has_ipv6
-        return [listener for family in families for listener in self._listeners(family, port)]
+        return [listener for family in FAMILIES for listener in self._listeners(family, port)]
 
     def connections(self, port: int, family: int) -> list[TcpConnection]:
         """Return the connections of a local port; an IPv6 listener has its IPv4 clients, too."""
@@ -155,6 +163,16 @@ class SocketDiagnosis:
                 make(unpack_socket(self._buffer, at) + unpack_tcp(self._buffer, info[0]))
             )
         return connections
+
+    def peer(self, inode: int) -> tuple[int, str] | None:
+        """Return the local port and the peer of a TCP socket; None: no socket with a peer."""
+        peer = None
+        for family in FAMILIES:
+            for at, _ in self._dump(family, MEMORY, WITH_PEER, 0):
+                if _SOCKET.unpack_from(self._buffer, at)[-1] == inode:
+                    _, local, port, address = _IDENTITY.unpack_from(self._buffer, at)
+                    peer = local, f"{_address(family, address)}:{port}"
+        return peer
 
     def _listeners(self, family: int, port: int) -> Iterator[ListeningSocket]:
         for at, end in self._dump(family, MEMORY, LISTEN, port):
@@ -254,6 +272,14 @@ class SocketDiagnosis:
                     raise OSError(-number, os.strerror(-number))
                 yield at + _HEADER.size, at + length
                 at += length + 3 & ~3
+
+
+def _address(family: int, raw: bytes) -> str:
+    """Return an address as people write it before a port; IPv4 also inside of IPv6."""
+    if family == socket.AF_INET:
+        return str(ipaddress.IPv4Address(raw[:4]))
+    address = ipaddress.IPv6Address(raw)
+    return str(address.ipv4_mapped or f"[{address}]")
 
 
 def _attribute(buffer: bytearray, at: int, end: int, kind: int) -> tuple[int, int] | None:

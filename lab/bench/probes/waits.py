@@ -1,21 +1,18 @@
 """
 Where the threads of a server wait: the system call of each, and the peer of its socket.
 
-Only /proc is read: no thread is stopped. Root may read it, and the user of the server where the
-system allows that user to attach a debugger (kernel.yama.ptrace_scope). What a call of poll(2) or a
-lock waits for is in the memory of the process, which is not read.
+It reads /proc and the socket diagnosis, and stops no thread. Root may read it, and the user of the
+server where the system allows that user to attach a debugger (kernel.yama.ptrace_scope). What a
+call of poll(2) or a lock waits for is in the memory of the process, which is not read.
 
-Sources: proc_pid_syscall(5), proc_pid_net(5), arch/x86/entry/syscalls/syscall_64.tbl,
+Sources: proc_pid_syscall(5), arch/x86/entry/syscalls/syscall_64.tbl,
 include/uapi/asm-generic/unistd.h.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import platform
-import re
-import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +20,7 @@ from pathlib import Path
 
 from lab.bench.probes.holders import PREFIX
 from lab.bench.probes.processes import PROC
+from lab.bench.probes.sock_diag import SocketDiagnosis
 
 RECEIVE, SEND, CONNECT = "recv from", "send to", "connect to"
 
@@ -57,13 +55,16 @@ class ThreadWaits:
     port: int
     """Of the server: who connects there is a client, and is not named. 0 of a UNIX socket."""
 
+    diagnosis: SocketDiagnosis
+    """Of their network namespace."""
+
     samples: int = 0
     refused: bool = False
     """Whether this user may not see it, or the kernel does not tell."""
 
     _seen: dict[int, Counter[str]] = field(default_factory=dict)
-    _peers: dict[tuple[int, int], str] = field(default_factory=dict)
-    """Process and inode -> peer of the socket."""
+    _peers: dict[int, str] = field(default_factory=dict)
+    """Inode -> peer of the socket."""
 
     def sample(self, pids: Collection[int]) -> None:
         """Look at the threads of workers once."""
@@ -142,37 +143,8 @@ class ThreadWaits:
         text = str(target)
         if not text.startswith(PREFIX):
             return "a pipe" if text.startswith("pipe:") else "a file"
-        key = pid, int(text[len(PREFIX) : -1])
-        if key not in self._peers:
-            self._peers |= {(pid, inode): peer for inode, peer in self._sockets(pid)}
-        return self._peers.setdefault(key, "a UNIX socket")
-
-    def _sockets(self, pid: int) -> Iterator[tuple[int, str]]:
-        """Yield the TCP sockets of a process's network namespace, with their peers."""
-        for name in ("tcp", "tcp6"):
-            try:
-                _, *lines = (PROC / str(pid) / "net" / name).read_text().splitlines()
-            except OSError:
-                continue
-            for line in lines:
-                _, local, remote, *_rest = fields = line.split()
-                inode, peer = int(fields[9]), parse_address(remote)
-                is_client = self.port and int(local.rpartition(":")[2], 16) == self.port
-                yield inode, "a client" if is_client else peer
-
-
-def parse_address(text: str) -> str:
-    """
-    Return an address of /proc/net/tcp as people write it.
-
-    >>> parse_address("0100007F:1538") if sys.byteorder == "little" else "127.0.0.1:5432"
-    '127.0.0.1:5432'
-    """
-    numbers, _, port = text.partition(":")
-    words = re.findall("........", numbers)
-    raw = b"".join(int(word, 16).to_bytes(4, sys.byteorder) for word in words)
-    address = ipaddress.ip_address(raw)
-    if isinstance(address, ipaddress.IPv6Address):
-        mapped = address.ipv4_mapped
-        return f"{mapped or f'[{address}]'}:{int(port, 16)}"
-    return f"{address}:{int(port, 16)}"
+        inode = int(text[len(PREFIX) : -1])
+        if inode not in self._peers:
+            local, peer = self.diagnosis.peer(inode) or (None, "a UNIX socket")
+            self._peers[inode] = "a client" if self.port and local == self.port else peer
+        return self._peers[inode]

@@ -82,7 +82,7 @@ class Watching(Generic[Server]):
 
     def __post_init__(self) -> None:
         self.workers = Workers(self.target.root, self.target.inodes)
-        self.waits = ThreadWaits(self.target.listeners[0].port)
+        self.waits = ThreadWaits(self.target.listeners[0].port, self.diagnosis)
 
     def looks(self, seconds: float | None) -> Iterator[Look]:
         """
@@ -100,12 +100,18 @@ class Watching(Generic[Server]):
                 yield look
             used = time.thread_time() - cpu
             cpu += used
-            self.sleep(max(PERIOD, used / BUDGET))
+            pause = max(PERIOD, used / BUDGET)
+            self.sleep(pause if until is None else max(0.0, min(pause, until - time.monotonic())))
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it began, those included in which the ladder learns."""
+        return time.monotonic() - self._began
 
     @property
     def cost(self) -> float:
         """Share of a core that watching has cost so far."""
-        return (time.thread_time() - self._cpu) / max(1e-9, time.monotonic() - self._began)
+        return (time.thread_time() - self._cpu) / max(1e-9, self.elapsed)
 
     def dropped(self) -> int | None:
         """Return the handshakes dropped from the full accept queue so far; None: unknown."""

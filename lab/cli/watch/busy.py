@@ -27,10 +27,10 @@ def watched_busy(server: str) -> int:
     with SocketDiagnosis(target.space) as diagnosis:
         watching = Watching(target, diagnosis)
         looks = list(watching.looks(SECONDS))
-        whole = period_of(watching, looks, SECONDS)
+        whole = period_of(watching, looks)
     if not whole.figures.in_flight.most:
         raise UsageError(f"{place} had no request in flight: watch it at its busiest hour")
-    result = WatchResult(target, whole, (), [*not_known(watching, whole.figures)])
+    result = WatchResult(target, whole, (), [*not_known(watching, whole)])
     requests = counted(result.busy, "request")
     say(f"{place}: {requests} in flight at p95, the number for --busy", err=True)
     return result.busy

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from types import ModuleType
 
@@ -13,7 +12,7 @@ from lab.bench.probes.sock_diag import SocketDiagnosis
 from lab.bench.probes.watching import ServerEndedError, Watching
 from lab.cli.types import NAME, duration
 from lab.cli.watch import prometheus, record, text
-from lab.cli.watch.result import SECOND, Period, WatchResult, not_known, period_of, verdict_of
+from lab.cli.watch.result import SECOND, WatchResult, not_known, period_of, verdict_of
 from lab.cli.watch.target import ARGUMENT, WatchTarget, find_target
 from lab.errors import Interrupted
 from lab.report.edge import say_form
@@ -64,15 +63,11 @@ def _watch(
 ) -> int:
     """Print each second and the end; return the exit status."""
     looks: list[Look] = []
-    began = time.monotonic()
     ended: Interrupted | ServerEndedError | None = None
-
-    def period(part: Sequence[Look]) -> Period:
-        return period_of(watching, part, time.monotonic() - began)
 
     def show_second(part: Sequence[Look]) -> None:
         watching.waits.sample(watching.workers.shown(()))
-        if line := writer.second(period(part)):
+        if line := writer.second(period_of(watching, part)):
             say_form(line, form)
 
     first = 0
@@ -86,9 +81,9 @@ def _watch(
         ended = error
     if looks:
         show_second(looks[first:])
-        whole = period(looks)
+        whole = period_of(watching, looks)
         notices = verdict_of(watching, looks, whole)
-        unknown = [*not_known(watching, whole.figures)]
+        unknown = [*not_known(watching, whole)]
         say_form(writer.ending(WatchResult(watching.target, whole, notices, unknown)), form)
     if ended and (seconds is not None or isinstance(ended, ServerEndedError)):
         raise ended

@@ -75,4 +75,4 @@ def _metrics(watch_result: WatchResult) -> Iterator[tuple[str, str, str, Sequenc
         [] if whole.dropped is None else [("", whole.dropped)],
     )  # fmt: skip
     yield "worker_starts", "gauge", "Workers that started in the watch.", [("", whole.started)]
-    yield "watch_seconds", "gauge", "Duration of the watch.", [("", figures.seconds)]
+    yield "watch_seconds", "gauge", "Duration of the watch.", [("", whole.seconds)]

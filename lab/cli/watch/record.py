@@ -30,7 +30,7 @@ def ending(watch_result: WatchResult) -> str:
         "process": target.root,
         **_entry(watch_result.whole),
         "looks": watch_result.whole.figures.looks,
-        "seconds": round(watch_result.whole.figures.seconds, 3),
+        "seconds": round(watch_result.whole.seconds, 3),
         "busy": watch_result.busy,
         "verdict": [
             {"kind": notice.kind, "sentence": notice.sentence(), "page": f"docs/{notice.page}"}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lab.analysis.in_flight import InFlight, Look, in_flight_of
 from lab.analysis.watch_verdict import MOST_GUESSED, WatchNotice, verdict
-from lab.bench.probes.watching import BUDGET, PERIOD, Watching
+from lab.bench.probes.watching import BUDGET, LEARNING, PERIOD, Watching
 from lab.cli.watch.target import WatchTarget
 from lab.model.wording import in_a_line
 
@@ -48,6 +48,9 @@ class Period:
     at: float
     """Seconds since 1970, at its end."""
 
+    seconds: float
+    """How long the watch has counted, up to its end."""
+
     figures: InFlight
     capacity: int | None
     """Requests that its workers can process at once; None: any number, or unknown."""
@@ -80,15 +83,9 @@ class WatchResult:
         return max(1, self.whole.figures.in_flight.p95)
 
 
-def period_of(watching: Watching[WatchTarget], looks: Sequence[Look], elapsed: float) -> Period:
-    """
-    Return a period.
-
-    Args:
-        watching: What made the looks.
-        looks: One at least.
-        elapsed: Seconds since the watch began, in which its workers used CPU.
-    """
+def period_of(watching: Watching[WatchTarget], looks: Sequence[Look]) -> Period:
+    """Return the period of some looks of a watch, one at least."""
+    elapsed = watching.elapsed
     threads = watching.target.settings.threads
     figures = in_flight_of(looks, threads)
     shares = {share.pid: share for share in figures.workers}
@@ -109,6 +106,7 @@ def period_of(watching: Watching[WatchTarget], looks: Sequence[Look], elapsed: f
         )
     return Period(
         at=time.time(),
+        seconds=elapsed - LEARNING,
         figures=figures,
         capacity=threads * len(pids) if threads and pids else None,
         workers=uses,
@@ -135,9 +133,9 @@ def verdict_of(
     )
 
 
-def not_known(watching: Watching[WatchTarget], figures: InFlight) -> Iterator[str]:
+def not_known(watching: Watching[WatchTarget], whole: Period) -> Iterator[str]:
     """Yield what a watch cannot tell, each with how to have it."""
-    target = watching.target
+    target, figures = watching.target, whole.figures
     if watching.workers.refused:
         user = target.listeners[0].uid
         yield (
@@ -164,8 +162,8 @@ def not_known(watching: Watching[WatchTarget], figures: InFlight) -> Iterator[st
             f"whether a request was in flight is a guess for {figures.guessed:.0%} of the "
             "connections: replies take less than a tick of the kernel's clock"
         )
-    if figures.seconds and figures.looks / figures.seconds < SPARSE / PERIOD:
+    if figures.looks < SPARSE / PERIOD * whole.seconds:
         yield (
-            f"short peaks: only {figures.looks / figures.seconds:.1f} looks a second cost "
+            f"short peaks: only {figures.looks / whole.seconds:.1f} looks a second cost "
             f"no more than {BUDGET:.0%} of a core here"
         )

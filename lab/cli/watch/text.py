@@ -106,5 +106,5 @@ def _sentences(watch_result: WatchResult) -> Iterator[str]:
     yield f"For a load test: `lab tune CONFIG --busy {watch_result.busy}`, the p95 in flight."
     for unknown in watch_result.not_known:
         yield f"Not known: {unknown}."
-    looks = f"{figures.looks} looks in {figures.seconds:.0f} s"
+    looks = f"{figures.looks} looks in {whole.seconds:.0f} s"
     yield f"This watch cost {whole.cost:.1%} of a core ({looks})."
