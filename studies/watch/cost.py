@@ -1,14 +1,14 @@
 """
 Does `lab watch` slow the server that it watches?
 
-    .venv/bin/python -m studies.watch.cost          25 pairs of 4 s for each row: 40 minutes
-    .venv/bin/python -m studies.watch.cost 2 1.0    two pairs of a second, to try it
+    .venv/bin/python -m studies.watch.cost          100 pairs of 1 s for each row: 25 minutes
+    .venv/bin/python -m studies.watch.cost 2        two pairs, to try it
 
-The server has one core, the load another, on which the watch runs, too. Windows with the watch and
-without it alternate in pairs, in an order by chance; what is compared is the server's CPU per
-request, and its requests/s, paired. Needs two cores and a machine that does nothing else. Writes
-studies/results/watch_cost.json if there are at least MANY pairs; the watch is free if the upper end
-of the interval for CPU per request is below 1.01.
+The server has one core, the load another, on which the watch runs, too. One watch runs all the
+time, and is stopped by SIGSTOP in one window of each pair, which is drawn. What is compared is the
+server's CPU per request, and its requests/s, paired. Needs two cores and a machine that does
+nothing else. Writes studies/results/watch_cost.json if there are at least MANY pairs; the watch is
+free if the upper end of the interval for CPU per request is below 1.01.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ import json
 import math
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lab.analysis.stats import paired
 from lab.bench.load.process import EngineGenerator
@@ -36,7 +39,9 @@ from studies.watch.errors import ROOT, machine
 from studies.watch.servers import BIN, on_cores, running
 
 RESULTS = ROOT / "studies" / "results" / "watch_cost.json"
-PAIRS, SECONDS, MANY = 25, 4.0, 20
+PAIRS, SECONDS, MANY = 100, 1.0, 50
+WARM_UP = 4.0
+"""Seconds in which the watch begins, too."""
 CONNECTIONS = 16
 BODY = b"x" * 200
 HANDLERS = ("/", "/work")
@@ -46,7 +51,6 @@ WATCHED = ("gunicorn gthread, 2 x 8", "granian WSGI, 2 x 8", "uWSGI http-socket,
 def main() -> None:
     """Measure each server and handler; print and store the ratios."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else SECONDS
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         sys.exit("two cores are needed: one for the server, one for the load and the watch")
@@ -57,29 +61,37 @@ def main() -> None:
             created(path)
             with running(server, path, cores[:1]) as (port, pid):
                 for handler in HANDLERS:
-                    rows.append(row(server, handler, port, pid, pairs, seconds, cores[1]))
+                    rows.append(row(server, handler, port, pid, pairs, cores[1]))
                     print({key: rows[-1][key] for key in ("server", "handler", "cpu", "rate")})
     if pairs >= MANY:
-        stored = {**machine(), "pairs": pairs, "seconds": seconds, "connections": CONNECTIONS}
+        stored = {**machine(), "pairs": pairs, "seconds": SECONDS, "connections": CONNECTIONS}
         RESULTS.write_text(json.dumps({**stored, "rows": rows}, indent=1) + "\n")
         print(f"written: {RESULTS.relative_to(ROOT)}")
 
 
 def row(  # noqa: PLR0917 - a row of the table
-    server: str, handler: str, port: int, pid: int, pairs: int, seconds: float, core: int
+    server: str, handler: str, port: int, pid: int, pairs: int, core: int
 ) -> dict[str, Any]:
     """Return the ratios of watched windows to the others, of CPU per request and of the rate."""
     workload = Workload("watched", handler, Expectation(body=BODY))
     endpoint, load = Endpoint("127.0.0.1", port), Load(CONNECTIONS, keepalive=True)
-    cpu, rate, looks = [], [], 0
-    with EngineGenerator().session(endpoint, workload, load, [core]) as session:
-        session.warm_up(2.0, 1000)
+    cpu, rate = [], []
+    with (
+        EngineGenerator().session(endpoint, workload, load, [core]) as session,
+        tempfile.TemporaryFile("w+") as output,
+        watching(pid, core, output) as watch,
+    ):
+        session.warm_up(WARM_UP, 1000)
         for _ in range(pairs):
             order = random.sample((True, False), 2)
-            windows = {watched: window(session, pid, seconds, core, watched) for watched in order}
-            looks += windows[True][2]
+            windows = {watched: window(session, pid, watch, watched) for watched in order}
             cpu.append(math.log(windows[True][0] / windows[False][0]))
             rate.append(math.log(windows[True][1] / windows[False][1]))
+        watch.send_signal(signal.SIGCONT)
+        watch.send_signal(signal.SIGINT)
+        watch.wait(60)
+        output.seek(0)
+        looks = json.loads(output.readlines()[-1])["looks"]
     return {
         "server": server,
         "handler": handler,
@@ -91,27 +103,25 @@ def row(  # noqa: PLR0917 - a row of the table
     }
 
 
+@contextmanager
+def watching(pid: int, core: int, output: IO[str]) -> Iterator[subprocess.Popen[str]]:
+    """Watch a process until the block ends."""
+    command = on_cores([core], str(BIN / "lab"), "watch", f"pid:{pid}", "--format", "json")
+    with subprocess.Popen(command, cwd=ROOT, stdout=output, text=True) as watch:
+        try:
+            yield watch
+        finally:
+            watch.kill()
+
+
 def window(
-    session: Session, pid: int, seconds: float, core: int, watched: bool
-) -> tuple[float, float, int]:
-    """Return CPU seconds per request and requests/s of a window, and the looks made in it."""
-    options = ("--for", f"{seconds + 4}s", "--format", "json")
-    command = on_cores([core], str(BIN / "lab"), "watch", f"pid:{pid}", *options)
-    watch = None
-    if watched:
-        watch = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        assert watch.stdout is not None
-        watch.stdout.readline()  # it has begun to look
-    else:
-        session.measure(1.0)
+    session: Session, pid: int, watch: subprocess.Popen[str], watched: bool
+) -> tuple[float, float]:
+    """Return CPU seconds per request and requests/s, with the watch stopped or not."""
+    watch.send_signal(signal.SIGCONT if watched else signal.SIGSTOP)
     before = _cpu(pid)
-    (counted,) = session.measure(seconds)
-    used = _cpu(pid) - before
-    looks = 0
-    if watch is not None:
-        output, _ = watch.communicate(timeout=60)
-        looks = json.loads(output.splitlines()[-1])["looks"]
-    return used / counted.ok, counted.ok / counted.wall, looks
+    (counted,) = session.measure(SECONDS)
+    return (_cpu(pid) - before) / counted.ok, counted.ok / counted.wall
 
 
 def _cpu(pid: int) -> float:
