@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tomllib
 
 import pytest
 
@@ -16,6 +17,7 @@ LAYERS = {
         "test-studies",
         "t F=tests/fib",
         "coverage",
+        "test-costly",
         "test-slow",
         "test-docker",
         "lint",
@@ -145,13 +147,18 @@ def test_make_lists_every_target():
     assert named >= {target.split()[0] for targets in LAYERS.values() for target in targets}
 
 
-def test_ci_runs_all_tests_though_make_test_leaves_the_studies_out():
-    """`make test` and `make test-studies` share them; CI runs both, `make check` all at once."""
-    whole, product, studies = (
-        make("-n", target).stdout.splitlines()[-1].rstrip().partition(" -m pytest ")[2]
-        for target in ("check", "test", "test-studies")
+def test_ci_runs_all_tests_though_make_test_leaves_some_out():
+    """Three targets share them; CI runs these, `make check` does as much."""
+    whole, rest, product, costly, studies = (
+        line.rstrip().partition(" -m pytest ")[2]
+        for target, lines in {"check": 2, "test": 1, "test-costly": 1, "test-studies": 1}.items()
+        for line in make("-n", target).stdout.splitlines()[-lines:]
     )
     assert product == f"{whole} --ignore=tests/studies"
+    assert costly == f"{rest} --ignore=tests/studies"
+    assert rest == f"{whole} -m 'costly and not slow'"
     assert studies == f"{whole} tests/studies"
+    addopts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    assert "-m 'not costly and not slow and" in addopts["addopts"]
     steps = (ROOT / ".ci" / "run").read_text()
-    assert all(f"make {target} ||" in steps for target in ("test", "test-studies"))
+    assert all(f"make {target} ||" in steps for target in ("test", "test-costly", "test-studies"))
