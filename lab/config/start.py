@@ -64,6 +64,9 @@ class Surroundings:
 
     user: str = ""
 
+    proxy: str = ""
+    """A reverse proxy in another container beside it, as "the service nginx"; empty: unknown."""
+
     limits: Mapping[str, str] = field(default_factory=dict)
     """Limit, as the file has it -> its value: {"LimitNOFILE": "65536"}."""
 

@@ -37,6 +37,14 @@ ELSEWHERE = {
     "GU019": Known(),
     "UW020": Known(here=True),
     "UV011": Known(surroundings=Surroundings(restarts="on-failure")),
+    "UV015": Known(
+        overlay={
+            Path(
+                "uv.lock"
+            ).absolute(): '[[package]]\nname = "h11"\n\n[[package]]\nname = "uvicorn"\n'
+        }
+    ),
+    "UV016": Known(surroundings=Surroundings(supervisor="compose", proxy="the proxy web")),
     "UW119": Known(here=True),
 }
 """Code -> what is known of its rule's examples, where that is something else."""

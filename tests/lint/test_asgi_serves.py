@@ -1,5 +1,6 @@
 """What rules say of servers of ASGI, and of what is around a server, tried on the servers."""
 
+import http.client
 import os
 import signal
 import socket
@@ -11,11 +12,14 @@ import psutil
 import pytest
 
 from lab.bench.servers.ports import free_port
+from lab.config.configuration import Known
+from lab.lint.lint import lint
 from tests.kit.client import ask, served
 from tests.kit.lab_process import BIN, environment, until
 from tests.kit.linting import codes
 
 ASGI = """
+import asyncio
 import os
 from pathlib import Path
 
@@ -35,6 +39,12 @@ async def app(scope, receive, send):
 
 async def scheme(scope, receive, send):
     text = scope.get("scheme", "").encode()
+    length = (b"content-length", str(len(text)).encode())
+    await send({"type": "http.response.start", "status": 200, "headers": [length]})
+    await send({"type": "http.response.body", "body": text})
+
+async def loop(scope, receive, send):
+    text = type(asyncio.get_running_loop()).__module__.encode()
     length = (b"content-length", str(len(text)).encode())
     await send({"type": "http.response.start", "status": 200, "headers": [length]})
     await send({"type": "http.response.body", "body": text})
@@ -224,3 +234,118 @@ def test_a_failed_start_of_several_workers_of_uvicorn_is_a_success(workers, fail
     command = ("uvicorn", "--port", "{port}", "--workers", workers, "shop_asgi:nothing")
     with started(tmp_path, *command) as (_, process):
         assert bool(process.wait(60)) is fails
+
+
+def kept(port):
+    """Return a connection that has asked once, and that the client keeps."""
+    client = socket.create_connection(("127.0.0.1", port), timeout=60)
+    client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert client.recv(999).startswith(b"HTTP/1.1 200")
+    return client
+
+
+def test_uvicorn_closes_an_idle_connection(tmp_path):
+    """UV012: by itself, while a client keeps it."""
+    assert "UV012" in codes("uvicorn --root-path /shop a:b", "UV")
+    with started(tmp_path, "uvicorn", "--port", "{port}", "shop_asgi:app") as (port, _):
+        until(lambda: served(port), "a reply")
+        with kept(port) as client:
+            while piece := client.recv(999):
+                assert piece == b"none"
+
+
+@pytest.mark.parametrize(
+    ("options", "scheme"),
+    [
+        ((), b"http"),
+        (("--proxy-headers",), b"http"),
+        (("--forwarded-allow-ips", "127.0.0.2"), b"https"),
+    ],
+)
+def test_whose_proxy_headers_uvicorn_believes(options, scheme, tmp_path):
+    """UV013, UV016: of another address none without --forwarded-allow-ips."""
+    with started(tmp_path, "uvicorn", "--port", "{port}", *options, "shop_asgi:scheme") as (
+        port,
+        _,
+    ):
+        until(lambda: served(port), "a reply")
+        from_proxy = http.client.HTTPConnection("127.0.0.1", port, 60, ("127.0.0.2", 0))
+        from_proxy.request("GET", "/", headers={"X-Forwarded-Proto": "https"})
+        assert from_proxy.getresponse().read() == scheme
+        from_proxy.close()
+
+
+def test_uvicorn_answers_503_while_idle_connections_fill_its_limit(tmp_path):
+    """UV014: one less than the limit is too many for one more."""
+    command = ("uvicorn", "--port", "{port}", "--limit-concurrency", "3", "shop_asgi:app")
+    with started(tmp_path, *command, "--timeout-keep-alive", "600") as (port, _):
+        until(lambda: served(port), "a reply")
+        with kept(port):
+            with kept(port):
+                assert ask(("127.0.0.1", port)).status == 503
+            assert until(lambda: served(port), "a reply of 200")
+
+
+@pytest.mark.parametrize(("is_there", "module"), [(True, b"uvloop"), (False, b"asyncio")])
+def test_what_uvicorn_takes_without_uvloop(is_there, module, tmp_path):
+    """UV015: asyncio and h11, without a warning."""
+    for package in () if is_there else ("uvloop", "httptools"):
+        (tmp_path / f"{package}.py").write_text("raise ImportError")
+    command = ("uvicorn", "--port", "{port}", "shop_asgi:loop")
+    with started(tmp_path, *command, PYTHONPATH=str(tmp_path)) as (port, _):
+        reply = until(lambda: served(port), "a reply")
+        assert reply.body.startswith(module)
+        assert "arning" not in (tmp_path / "log").read_text()
+
+
+def test_a_jitter_without_a_limit_ends_no_worker_of_uvicorn(tmp_path):
+    """UV017: whatever the number of requests."""
+    command = ("uvicorn", "--port", "{port}", "--limit-max-requests-jitter", "1", "shop_asgi:app")
+    with started(tmp_path, *command) as (port, _):
+        until(lambda: served(port), "a reply")
+        assert all(served(port) for _ in range(20))
+
+
+COMPOSE = """
+services:
+  web:
+    image: {image}
+  shop:
+    build: .
+    command: uvicorn --host 0.0.0.0 --timeout-graceful-shutdown 20 shop:app
+"""
+
+
+@pytest.mark.parametrize(
+    ("image", "found"), [("nginx:1.29-alpine", {"UV012", "UV016"}), ("redis", set())]
+)
+def test_a_proxy_beside_a_service_is_one(image, found, tmp_path):
+    """UV012, UV016: by its image."""
+    (tmp_path / "compose.yaml").write_text(COMPOSE.format(image=image))
+    flaws = lint(str(tmp_path / "compose.yaml"), Known()).flaws
+    assert {flaw.code for flaw in flaws if flaw.code.startswith("UV0")} == found
+
+
+FREEZE = "click==8.3.1\nh11==0.16.0\nuvicorn==0.54.0\n"
+LOCK = '[[package]]\nname = "uvicorn"\nversion = "0.54.0"\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("uv.lock", LOCK, "uv.lock does not have uvloop and httptools: "),
+        ("uv.lock", f'{LOCK}\n[[package]]\nname = "uvloop"\n', "uv.lock does not have httptools: "),
+        ("requirements.txt", FREEZE, "requirements.txt does not have uvloop and httptools: "),
+        ("requirements.txt", f"{FREEZE}uvloop==0.23.0\nhttptools==0.9.0\n", ""),
+        ("requirements.txt", f"-r base.txt\n{FREEZE}", ""),
+        ("requirements.txt", "fastapi\nuvicorn\n", ""),
+    ],
+)
+def test_what_is_installed_with_uvicorn(name, text, says, tmp_path):
+    """UV015: only of a file that has all packages."""
+    (tmp_path / name).write_text(text)
+    (tmp_path / "Procfile").write_text("web: uvicorn shop:app\n")
+    flaws = lint(str(tmp_path / "Procfile"), Known()).flaws
+    messages = [flaw.message for flaw in flaws if flaw.code == "UV015"]
+    assert bool(messages) is bool(says)
+    assert all(message.startswith(says) for message in messages)

@@ -51,7 +51,10 @@ def test_evidence_is_a_place():
     assert not wrong, "\n".join(wrong)
 
 
-@cases("each", sorted({each for _, each in EVIDENCE if each.startswith(("gunicorn/", "granian/"))}))
+INSTALLED = ("gunicorn/", "granian/", "uvicorn/", "hypercorn/")
+
+
+@cases("each", sorted({each for _, each in EVIDENCE if each.startswith(INSTALLED)}))
 def test_the_line_of_an_installed_server_says_so(each):
     """In the versions that this project installs."""
     file, line, quotation = PLACE.fullmatch(each).groups()

@@ -8,6 +8,7 @@ Source: https://docs.docker.com/reference/compose-file/services/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -26,18 +27,32 @@ CALLED = r"(?!render\.).*\.ya?ml"
 
 HOLDS = r"^services:[ \t\r]*(#.*)?$"
 
+PROXIES = re.compile(
+    r"(?:.*/)?(?:nginx|nginx-proxy|nginx-unprivileged|traefik|caddy|haproxy)(?:[:@].*)?"
+)
+"""Images of reverse proxies."""
+
 
 def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
     """Return the services that start a server."""
     file = SourceFile(path, text)
-    services = (
-        pair
+    services = {
+        name: mapping(node)
         for whole in documents(file)
-        for pair in mapping(mapping(whole).get("services")).items()
-    )
+        for name, node in mapping(mapping(whole).get("services")).items()
+    }
+    proxies = (name for name, service in services.items() if _is_proxy(service))
+    proxy = next((f"the proxy {name}" for name in proxies), "")
     return with_own_names(
-        start for name, node in services for start in _starts(name, mapping(node), file)
+        replace(start, surroundings=replace(start.surroundings, proxy=proxy))
+        for name, service in services.items()
+        for start in _starts(name, service, file)
     )
+
+
+def _is_proxy(service: Mapping[str, Node]) -> bool:
+    """Return whether a service is a reverse proxy, with an address of its own."""
+    return "network_mode" not in service and bool(PROXIES.fullmatch(text(service.get("image"))))
 
 
 def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterator[StartCommand]:

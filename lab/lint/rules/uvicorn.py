@@ -55,7 +55,7 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
     Severity.ERROR,
     "a value that uvicorn refuses",
     why="uvicorn prints `Invalid value` and does not start",
-    source="uvicorn/main.py:215 `type=LEVEL_CHOICES`",
+    source="uvicorn/main.py:214 `type=LEVEL_CHOICES`",
     bad="uvicorn app:app --log-level INFO",
     good="uvicorn app:app --log-level info",
     near_miss="uvicorn app:app --loop shop.loops:new_loop",
@@ -125,9 +125,10 @@ def reloads(config: Case) -> Iterator[Flaw]:
     why="the client's address is then the first of X-Forwarded-For, which any client that reaches "
     "the port may write; write the proxy's address or network, or listen on a UNIX socket",
     source="uvicorn/middleware/proxy_headers.py:24 `trusted_hosts`",
-    bad="uvicorn app:app --host 0.0.0.0 --forwarded-allow-ips '*'",
-    good="uvicorn app:app --host 0.0.0.0 --forwarded-allow-ips 10.0.0.1",
-    near_miss="uvicorn app:app --uds /run/app.sock --forwarded-allow-ips '*'",
+    bad="uvicorn app:app --host 0.0.0.0 --forwarded-allow-ips '*' --timeout-keep-alive 75",
+    good="uvicorn app:app --host 0.0.0.0 --forwarded-allow-ips 10.0.0.1 --timeout-keep-alive 75",
+    near_miss="uvicorn app:app --uds /run/app.sock --forwarded-allow-ips '*' --timeout-keep-alive "
+    "75",
 )
 def any_proxy(config: Case) -> Iterator[Flaw]:
     """Limits, bans and logs then have what clients say."""
