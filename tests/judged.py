@@ -1,8 +1,9 @@
 """
 Compare what `lab lint` says by default with what an expert said of each finding.
 
-    .venv/bin/python -m tests.judged FOLDER
+    .venv/bin/python -m tests.judged FOLDER [--all]
 
+--all compares remarks, too.
 FOLDER has files of configurations, at any depth, and a judged.csv with the columns file (from
 FOLDER on), code, message and judgement: `true-useful`, `true-noise`, `true-wrong-advice` or
 `FALSE`. A finding of which nothing was said is listed, to be judged. Ends with 1 unless nothing is
@@ -22,28 +23,35 @@ from pathlib import Path
 
 from lab.cli.lint.formats import LocatedFlaw, once
 from lab.config.configuration import Known
+from lab.config.reading import start_names
 from lab.errors import FileError
 from lab.lint.lint import lint
 
+JUDGED = "judged.csv"
 USEFUL = 0.75
 MEDIAN = 3
 BAD = ("FALSE", "true-wrong-advice")
 NOT_JUDGED = "not judged"
 
 
-def found_in(folder: Path) -> Iterator[tuple[str, list[LocatedFlaw] | str]]:
-    """Yield each file with what is found in it by default, or why it is not read."""
+def found_in(folder: Path, *, remarks: bool) -> Iterator[tuple[str, list[LocatedFlaw] | str]]:
+    """Yield each file with what is shown of it, or why it is not read."""
     known = Known(confined=(folder,))
-    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != JUDGED)
+    for path in sorted(paths):
         name = str(path.relative_to(folder))
         try:
-            linted = lint(str(path), known)
+            results = [lint(start, known) for start in start_names(path) or [str(path)]]
         except FileError as error:
             yield name, str(error)
         else:
-            every = (LocatedFlaw(each, linted.line(each)) for each in linted.flaws)
-            counted = (each for each in every if each.flaw.counts)
-            yield name, once(sorted(counted, key=lambda each: each.order))
+            every = {
+                (flaw.spot, flaw.code): LocatedFlaw(flaw, result.line(flaw))
+                for result in results
+                for flaw in result.flaws
+                if flaw.shown or remarks
+            }
+            yield name, once(sorted(every.values(), key=lambda each: each.order))
 
 
 def verdict_of(found: LocatedFlaw, rows: list[dict[str, str]]) -> str:
@@ -59,16 +67,16 @@ def verdict_of(found: LocatedFlaw, rows: list[dict[str, str]]) -> str:
     return said.most_common(1)[0][0] if said else NOT_JUDGED
 
 
-def main(folder: Path) -> int:
-    """Print the comparison; return 0 where it is as wanted."""
+def main(folder: Path, *, remarks: bool = False) -> int:
+    """Print the comparison, of remarks too on request; return 0 where it is as wanted."""
     judged: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
-    with (folder / "judged.csv").open(newline="") as rows:
+    with (folder / JUDGED).open(newline="") as rows:
         for row in csv.DictReader(rows):
             judged[row["file"], row["code"]].append(row)
     by_code: dict[str, Counter[str]] = defaultdict(Counter)
     counts = []
     with contextlib.chdir(folder):  # what is a container's is said by a Dockerfile there
-        for name, found in found_in(folder):
+        for name, found in found_in(folder, remarks=remarks):
             if isinstance(found, str):
                 print(f"not read: {found}")
                 continue
@@ -92,4 +100,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve()))
+    sys.exit(main(Path(sys.argv[1]).resolve(), remarks="--all" in sys.argv))

@@ -114,8 +114,8 @@ class Case(Config):
     def _is_number(self, option: str) -> bool:
         """Return whether its server takes a number there."""
         commands = [table for table in (GRANIAN, UVICORN) if table.program == self.server]
-        if commands:
-            return "least" in commands[0].options.get(option, {})
+        if commands:  # no rule asks for the number of a port
+            return option != "port" and "least" in commands[0].options.get(option, {})
         return self.table.is_number(option)
 
     def _is_unknown(self, setting: Setting) -> bool:

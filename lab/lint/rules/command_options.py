@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from lab.config.command_table import CommandTable
+from lab.config.sources import DEVELOPMENT
 from lab.config.steps import Drop
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Setting
@@ -96,7 +97,12 @@ def reload_on(config: Case) -> Iterator[Flaw]:
     """Yield the option that starts the server again where a file changes."""
     setting = config.last("reload")
     if setting and config.on("reload"):
-        yield config.flaw(setting, steps=(Drop("reload"),))
+        yield config.flaw(setting, harmless=is_for_development(config), steps=(Drop("reload"),))
+
+
+def is_for_development(config: Case) -> bool:
+    """Return whether the name of a start command says so, as that of a stage may."""
+    return config.start is not None and DEVELOPMENT.fullmatch(config.start.name) is not None
 
 
 def missing_files(config: Case, table: CommandTable) -> Iterator[Flaw]:

@@ -12,6 +12,7 @@ from lab.config.shell import INITS
 from lab.config.sources import DEVELOPMENT, dockerfile
 from lab.config.steps import Put
 from lab.config.words import command_of, operators, with_literals
+from lab.lint.rules.command_options import is_for_development
 from lab.lint.rules.meanings import options_of, service_of, setting_of
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, rule
 
@@ -217,6 +218,8 @@ NO_LIMIT = frozenset({"granian", "uvicorn"})
 )
 def stops_without_limit(config: Case) -> Iterator[Flaw]:
     """Of granian by WSGI, too: a request that hangs is never ended."""
-    if config.server in NO_LIMIT and config.known.container and not setting_of(config, "stop-time"):
+    if is_for_development(config) or not config.known.container:
+        return
+    if config.server in NO_LIMIT and not setting_of(config, "stop-time"):
         text = f"no limit to a stop: {WHY}"
         yield config.flaw(config.top, text, steps=(Put(options_of(config, "stop-time")[0], "20"),))
