@@ -1,5 +1,5 @@
 """
-The answer to a number: its bytes, its headers, and a response that costs little more than they do.
+The answer to a number: its bytes and its headers, for any framework.
 
 An answer never changes, so it may be kept for ever: by clients for a year, which is as long as HTTP
 caches take it, and here until the process ends. Up to 10^100 there are no more than 482 different
@@ -9,12 +9,9 @@ ones, 4 MB in all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any, NamedTuple
-from wsgiref.types import StartResponse, WSGIEnvironment
+from typing import NamedTuple
 
 import fib
-from app.framework import Reply
 
 STATUS = "200 OK"
 FOREVER = "public, max-age=31536000, immutable"
@@ -70,40 +67,3 @@ def _make(number: int, last: int) -> Ready:
         ("ETag", f'"{tag}"'),
     )
     return Ready(body, tag, headers)
-
-
-class Answer(Reply):
-    """
-    A response with status 200 whose body and headers are known when it is made.
-
-    Werkzeug's turns headers into a mapping and back, and joins, counts and encodes what is bytes
-    already: a third of the whole request. This one does so only once somebody looks at it, such as
-    an `after_request` function or an extension; from then on it is an ordinary response. Only an
-    application that replaces `response_class` must not be given one.
-
-    Args:
-        body: The whole body.
-        headers: All of them; the list becomes the server's.
-    """
-
-    def __init__(self, body: bytes, headers: list[tuple[str, str]]) -> None:
-        # Not super().__init__: what it sets is set when it is asked for.
-        self._body = body
-        self._ready = headers
-
-    def __getattr__(self, name: str) -> Any:
-        """Become an ordinary response, and return what is asked for."""
-        seen = dict(vars(self))
-        if seen.pop("_whole", False) or "_ready" not in seen:  # or a copy is being made of it
-            raise AttributeError(name)
-        self._whole = True
-        super().__init__(self._body, None, self._ready)
-        vars(self).update(seen)  # what has been set by then: a status, a body
-        return getattr(self, name)
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Send it."""
-        if len(vars(self)) > 2:
-            return super().__call__(environ, start_response)
-        start_response(STATUS, self._ready)
-        return () if environ["REQUEST_METHOD"] == "HEAD" else (self._body,)

@@ -22,6 +22,7 @@ from flask.sessions import NullSession, SessionInterface, SessionMixin
 from flask.typing import ResponseReturnValue
 from werkzeug.routing import MapAdapter
 
+from app.answer import STATUS
 from app.durations import FIRST_BOUND, SIZE, Durations, place
 from app.routing import Adapter, Segment, segment_of
 
@@ -50,6 +51,43 @@ class Reply(Response):
         """Send it, and note its class."""
         environ[COUNTERS] = place(self.status_code) * SIZE
         return super().__call__(environ, start_response)
+
+
+class Answer(Reply):
+    """
+    A response with status 200 whose body and headers are known when it is made.
+
+    Werkzeug's turns headers into a mapping and back, and joins, counts and encodes what is bytes
+    already: a third of the whole request. This one does so only once somebody looks at it, such as
+    an `after_request` function or an extension; from then on it is an ordinary response. Only an
+    application that replaces `response_class` must not be given one.
+
+    Args:
+        body: The whole body.
+        headers: All of them; the list becomes the server's.
+    """
+
+    def __init__(self, body: bytes, headers: list[tuple[str, str]]) -> None:
+        # Not super().__init__: what it sets is set when it is asked for.
+        self._body = body
+        self._ready = headers
+
+    def __getattr__(self, name: str) -> Any:
+        """Become an ordinary response, and return what is asked for."""
+        seen = dict(vars(self))
+        if seen.pop("_whole", False) or "_ready" not in seen:  # or a copy is being made of it
+            raise AttributeError(name)
+        self._whole = True
+        super().__init__(self._body, None, self._ready)
+        vars(self).update(seen)  # what has been set by then: a status, a body
+        return getattr(self, name)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Send it."""
+        if len(vars(self)) > 2:
+            return super().__call__(environ, start_response)
+        start_response(STATUS, self._ready)
+        return () if environ["REQUEST_METHOD"] == "HEAD" else (self._body,)
 
 
 class Service(Flask):

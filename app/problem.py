@@ -1,39 +1,18 @@
-"""
-Errors as `application/problem+json`, so that a client reads one format whatever went wrong.
-
-RFC 9457: with the type "about:blank" the title is the status's own phrase, and the detail is what
-a person should know. https://www.rfc-editor.org/rfc/rfc9457
-"""
+"""Errors as responses of Flask."""
 
 from __future__ import annotations
 
-import json
-from http import HTTPStatus
 from typing import cast
 
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
-CONTENT_TYPE = "application/problem+json"
+from app.documents import PROBLEM, problem_document
 
 
 def problem(status: int, detail: str, **members: object) -> Response:
-    """
-    Make an error response.
-
-    Args:
-        status: An HTTP status from 400 to 599.
-        detail: One sentence for the person who reads it.
-        members: Further facts, for programs.
-    """
-    document = {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": detail,
-        **members,
-    }
-    return Response(json.dumps(document) + "\n", status, content_type=CONTENT_TYPE)
+    """Make an error response; see `problem_document`."""
+    return Response(problem_document(status, detail, **members), status, content_type=PROBLEM)
 
 
 def answer_http_error(error: HTTPException) -> Response:

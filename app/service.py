@@ -8,30 +8,18 @@ every error is a problem document. The whole contract is `app/openapi.json`.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Any
 
 from flask import Response, request
 from werkzeug.exceptions import HTTPException, NotFound
 
 import fib
-from app.answer import Answer, is_named, ready
-from app.framework import Service
+from app import documents
+from app.answer import is_named, ready
+from app.framework import Answer, Service
 from app.number import NumberError, parse_number, read_max_digits
 from app.problem import answer_http_error, problem
-
-DISTRIBUTION = "uwsgi-fibonacci-lab"
-
-CONTRACT = Path(__file__).with_name("openapi.json")
-
-READY = b"[0, 1, 1, 2, 3, 5, 8]"
-"""The answer to 8, written down: a service that computes another one is not ready."""
-
-DAY = "public, max-age=86400"
 
 
 def make_service() -> Service:
@@ -42,20 +30,14 @@ def make_service() -> Service:
         SettingError: An environment variable has a value that cannot be used.
     """
     max_digits = read_max_digits(os.environ)
-    about = _json(_describe(max_digits))
-    contract = _json(_contract(max_digits))
+    about, contract = documents.about(max_digits), documents.contract(max_digits)
     service = Service("app", static_folder=None)
     service.register_error_handler(HTTPException, answer_http_error)
 
     @service.errorhandler(NotFound)
     def nothing(_error: NotFound) -> Response:
         # Not Werkzeug's words, which doubt the reader's spelling.
-        text = request.path.strip("/")
-        try:
-            parse_number(text, max_digits)
-        except NumberError:
-            return problem(404, "There is nothing here: ask for a number, as in /9000.")
-        return problem(404, f"No slash after the number: try /{text}.")
+        return problem(404, documents.why_missing(request.path, max_digits))
 
     @service.get("/<text>")
     def sequence(text: str) -> Response:
@@ -93,15 +75,15 @@ def _add_probes(service: Service) -> None:
 
     @service.get("/readyz")
     def readiness() -> Response:
-        if fib.get_json(8) != READY:
-            return problem(503, "The sequence is computed wrongly.")
+        if fib.get_json(8) != documents.READY:
+            return problem(503, documents.NOT_READY)
         return _now("ok\n")
 
     @service.get("/favicon.ico")
     def icon() -> Response:
         # Every browser asks; without this it would be told that "favicon.ico" is no integer.
-        response = problem(404, "There is no icon.")
-        response.headers["Cache-Control"] = DAY
+        response = problem(404, documents.NO_ICON)
+        response.headers["Cache-Control"] = documents.DAY
         return response
 
 
@@ -112,11 +94,11 @@ def _add_metrics(service: Service) -> None:
     @service.get("/metrics")
     def metrics() -> Response:
         if uwsgi is None:
-            return problem(404, "The server is not uWSGI, which alone counts for all workers.")
+            return problem(404, documents.NO_METRICS)
         from app.metrics import CONTENT_TYPE, render  # noqa: PLC0415 - seldom asked for
 
         build = {
-            "version": _version(),
+            "version": documents.version_here(),
             "build": fib.BUILD,
             "python": platform.python_version(),
             "uwsgi": uwsgi.version.decode(),
@@ -124,42 +106,6 @@ def _add_metrics(service: Service) -> None:
         return _now(render(uwsgi, service.durations, build), CONTENT_TYPE)
 
 
-def _now(body: str | bytes, content_type: str = "text/plain; charset=utf-8") -> Response:
+def _now(body: str | bytes, content_type: str = documents.TEXT) -> Response:
     """Return a response that is true at this moment only."""
     return Response(body, headers={"Cache-Control": "no-store"}, content_type=content_type)
-
-
-def _json(document: object) -> str:
-    return json.dumps(document, indent=2) + "\n"
-
-
-def _version() -> str:
-    try:
-        return version(DISTRIBUTION)
-    except PackageNotFoundError:  # a checkout that was not installed
-        return "unknown"
-
-
-def _describe(max_digits: int) -> dict[str, object]:
-    """Say what answers here, for people with curl and for the programs that record it."""
-    return {
-        "service": "fibonacci",
-        "version": _version(),
-        "fib": {"build": fib.BUILD, "fallback": fib.FALLBACK},
-        "max_digits": max_digits,
-        "examples": ["/9000", "/-5", "/1000000000000000000"],
-        "links": {
-            "contract": "/openapi.json",
-            "health": "/healthz",
-            "ready": "/readyz",
-        },
-    }
-
-
-def _contract(max_digits: int) -> dict[str, Any]:
-    """Return the contract with what is known only now."""
-    document: dict[str, Any] = json.loads(CONTRACT.read_text(encoding="utf-8"))
-    document["info"]["version"] = _version()
-    number = document["paths"]["/{number}"]["parameters"][0]
-    number["schema"]["pattern"] = f"^-?[0-9]{{1,{max_digits}}}$"
-    return document

@@ -8,7 +8,8 @@ from flask import Response
 from werkzeug.datastructures import Headers
 
 from app import create_app
-from app.answer import Answer, ready
+from app.answer import ready
+from app.framework import Answer
 
 BODY, _, HEADERS = ready(9000)
 

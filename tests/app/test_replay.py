@@ -12,7 +12,7 @@ from lab.model.workload import Workload
 from tests.kit.lab_process import SITES, until
 from tests.kit.running import read_installed
 
-from .conftest import served
+from .conftest import ask_client, served
 
 CALLS = Workload("calls", "/", Expectation(pattern="[0-9]"), "counting:application", SITES)
 """An application that tells how often it was called."""
@@ -90,6 +90,16 @@ def test_replay(tuned, name):
             expected = tuned(*request)
             for turn in ("first", "second"):
                 assert ask(*request) == expected, (turn, request)
+
+
+SLASHES = {"//9000", "/%2F9000"}
+"""Paths that begin with two slashes, of which Flask makes one."""
+
+
+def test_the_service_for_asgi_answers_as_flask_s(starlette):
+    """Each request has the status, headers and body of Flask's."""
+    for request in corpus():
+        assert (starlette(*request) == ask_client(*request)) != (request[1] in SLASHES), request
 
 
 def test_the_article_s_application_answers_alike_on_a_compiled_framework():

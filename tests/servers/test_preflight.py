@@ -147,7 +147,7 @@ def ask(tmp_path):
         ("kinds:create_broken_app()", ["kinds:create_broken_app() cannot be loaded in",
                                        'Error("no database")\n    RuntimeError: no database']),
         ("kinds:asynchronous", ["is an ASGI application (Asynchronous)", "a2wsgi",
-                               "lab run 'granian --interface asgi kinds:asynchronous'"]),
+                               "lab run uvicorn granian-asgi --app kinds:asynchronous"]),
         ("kinds:coroutine", ["is an ASGI application (function)"]),
     ],
 )  # fmt: skip

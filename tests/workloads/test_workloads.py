@@ -90,7 +90,7 @@ def test_a_variant_says_otherwise_what_it_says_and_no_more(written):
         ('summary = "Ask for it"\n', "", None, "it needs a line `summary = "),
         ('"Ask for it"', "7", 1, "summary must be a line of text"),
         ('"Ask for it"', '"', None, "this is not TOML"),
-        ("size = 10", "sise = 10", 4, "sise: it knows summary, path, reply, app,"),
+        ("size = 10", "sise = 10", 4, "sise: it knows summary, path, method, reply, app,"),
         ("connections = 10", "conections = 10", 11, "load.conections: it knows connections, keep"),
         ("connections = 10", "connections = true", 11, "must be a number from 1 to 10000"),
         ("connections = 7", "connections = 7.5", 17, "article.connections must be a number"),

@@ -62,8 +62,8 @@ GIVING_UP = (
 """Lines in which a server says why it ends; an earlier pattern says more."""
 
 ASGI = (
-    "compare servers of ASGI, as in lab run 'granian --interface asgi MODULE:APP' "
-    "'uvicorn MODULE:APP', or make a WSGI application of it, as in "
+    "compare servers of ASGI, as in lab run uvicorn granian-asgi --app MODULE:APP, "
+    "or make a WSGI application of it, as in "
     "application = a2wsgi.ASGIMiddleware(app)"
 )
 """What to do about an application of ASGI that WSGI servers are to serve."""

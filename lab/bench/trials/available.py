@@ -22,7 +22,7 @@ from lab.bench.profiles.asking import confirm
 from lab.bench.profiles.reading import Reading
 from lab.bench.servers import preflight
 from lab.bench.servers.runner import ServerRunner, places
-from lab.bench.trials.plan import app_of, arm_of
+from lab.bench.trials.plan import NAMED, app_of, arm_of
 from lab.bench.trials.same_application import shared
 from lab.config.launch import ApplicationTarget, fill
 from lab.errors import ApplicationError, MissingError, ProfileError, UsageError
@@ -31,7 +31,7 @@ from lab.model.profile import Profile
 from lab.model.runtime import OURS, OWN, Runtime
 from lab.model.workload import Workload
 
-INTERFACE_NAMES = {"wsgi": "WSGI", "tornado": "Tornado", "program": "built-in"}
+INTERFACE_NAMES = {"wsgi": "WSGI", "asgi": "ASGI", "tornado": "Tornado", "program": "built-in"}
 """Interface -> name in a message, if that differs."""
 
 NOT_INSTALLED = re.compile(r"No (?:module named|package metadata was found for) '?([\w-]+)")
@@ -299,7 +299,7 @@ def _targets(
     for profile in sorted(chosen, key=lambda profile: profiles.is_ours(profile.path)):
         served = arm_of(profile, workload, Load()).workload
         ours = served.chdir is None and profiles.is_ours(profile.path)
-        if ours or profile.reply is not None or "wsgi" not in profile.interfaces:
+        if ours or profile.reply is not None or not NAMED.intersection(profile.interfaces):
             continue
         if (target := ServerRunner().target_of(profile, served)) is not None:
             yield profile.name, (target, runtime_of(profile, served.runtime))

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lab.config import servers
+from lab.config.interface import ASGI, WSGI
 from lab.errors import UsageError
 from lab.lint.rules import inert
 from lab.model.plan import LONGEST, SHORTEST, Arm, Load, Plan
@@ -28,6 +29,9 @@ replies take long, or a database is asked. The run replaces it by what it sees."
 
 SLOWED = 2.0
 """The same of what a slowed server adds: two samples, and the probes, which have its share only."""
+
+NAMED = frozenset({WSGI, ASGI})
+"""The interfaces of an application that the user names."""
 
 EXPECTED_COUNTERS = 3
 """Counter-runs that a ladder usually asks for; a run asks for none of a server without settings
@@ -76,7 +80,8 @@ def app_of(profile: Profile, workload: Workload) -> str | None:
 
     It is empty where the profile names its application, or is one; None where there is none for it.
     """
-    own, apps = dict(profile.apps), workload.apps or {"wsgi": workload.app or ""}
+    own, named = dict(profile.apps), NAMED if workload.app else (WSGI,)
+    apps = workload.apps or dict.fromkeys(named, workload.app or "")
     if workload.family in own:
         return own[workload.family]
     return next((apps[interface] for interface in profile.interfaces if interface in apps), None)

@@ -16,6 +16,7 @@ from lab.bench.machine.runtime import runtime_of
 from lab.bench.servers.runner import ServerRunner
 from lab.bench.trials.plan import app_of
 from lab.config import servers
+from lab.config.interface import ASGI, WSGI
 from lab.config.launch import placed
 from lab.config.uwsgi.private import protocol_of, proxied
 from lab.config.uwsgi.roles import served_by
@@ -99,7 +100,7 @@ def _with_application_of_first(
     given = replace(
         workload,
         name=app,
-        apps={OWN: "", "wsgi": app},
+        apps={OWN: "", WSGI: app, ASGI: app},
         chdir=target.folder,
         beside=replace(runtime, variables=variables),
     )

@@ -68,6 +68,7 @@ LOAD = {
 KEYS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "summary": (_TEXT, "a line of text"),
     "path": (_matches("/[!-~]*"), 'a request target, without blanks, as in "/9000"'),
+    "method": (_matches("POST"), '"POST", whose body is that of its reply'),
     "reply.text": (_TEXT, "a line of text"),
     "reply.by": (_matches("fibonacci|size"), '"fibonacci" or "size"'),
     "app.*": (_matches(f"({APP})?"), '"module:callable", or "" where the server is a program'),
@@ -159,16 +160,19 @@ def read(name: str, path: str | None = None) -> WorkloadDescription:
             raise UsageError(f"--path {path!r}: {name} takes {error}") from None
         problem, within = f"path must be {error}", place if "path" in own else ()
         raise _error(file, text, problem, *within, "path") from None
+    expect = Expectation(body=body)
+    posted = Request(target, said.get("method", "GET"), body=body or b"", expect=expect)
     asked = Workload(
         name=name,
         path=target,
-        expect=Expectation(body=body),
+        expect=expect,
         app=apps.get("wsgi") or None,
         apps=apps,
         wire=Wire(said.get("wire", Wire.HTTP)),
         transport=Transport(said.get("transport", Transport.TCP)),
         size=said.get("size", 0),
         lines=said.get("lines", 1),
+        requests=(posted,) if "method" in said else (),
         backing=tuple(said.get("backing", ())),
         words=tuple(said.get("words", {}).items()),
         work=said.get("work"),
