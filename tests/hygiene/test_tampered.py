@@ -203,6 +203,7 @@ def edit(run, place, value):
         ("wait", 1e3, "its process ran or waited for"),
         ("connections", 10**9, "1,000,000,000 connections were opened, for"),
         ("unfinished", 10**9, "1,000,000,000 requests were unfinished, on 64 connections"),
+        ("received", 100, "of 164 bytes received are of correct replies"),
     ],
 )
 def test_a_trial_that_cannot_be_is_refused(run, place, value, says):
@@ -210,6 +211,15 @@ def test_a_trial_that_cannot_be_is_refused(run, place, value, says):
     edit(run, place, value)
     with pytest.raises(ResultsError, match=rf"trials.ndjson:1: damaged: .*{says}"):
         read_run(run)
+
+
+def test_a_reply_may_have_had_its_last_byte_before_the_window(run):
+    """It ends with its connection, so there may be one for each connection."""
+    window = {"received": 0, "ok": 9, "replies": [9, *[0] * 63], "latency": {"1000": 9}}
+    sent = {"connections": 9, "retried": 0, "unfinished": 0}
+    for place, value in {**window, **sent, "latency_sum": 0.009}.items():
+        edit(run, place, value)
+    read_run(run)
 
 
 def test_a_queue_that_no_rate_makes_is_refused(tmp_path):
