@@ -94,6 +94,7 @@ ELSEWHERE = {
         ".venv/bin/lab check --noise 3m",
     ),
     "tests/watch/test_command.py::test_the_text_has_seconds_and_an_end": (
+        ".venv/bin/lab watch 8000",
         ".venv/bin/lab watch 8000 --for 60s",
         ".venv/bin/lab watch pid:4711",
         ".venv/bin/lab watch shop.service",
@@ -139,6 +140,18 @@ ELSEWHERE = {
     ),
     "tests/tune/test_page.py::test_the_example_is_what_the_command_prints": (
         ".venv/bin/lab tune uwsgi.ini --dry-run",
+    ),
+    "tests/test_fastapi_tutorial.py::test_the_findings_are_what_the_command_prints": (
+        ".venv/bin/lab lint Dockerfile",
+    ),
+    "tests/test_fastapi_tutorial.py::test_servers_are_compared": (
+        (
+            ".venv/bin/lab run ~/shop/Dockerfile uvicorn granian-asgi --python ~/shop/venv "
+            "--path /items/3"
+        ),
+    ),
+    "tests/test_fastapi_tutorial.py::test_a_dry_run_names_what_it_would_try": (
+        ".venv/bin/lab tune ~/shop/Dockerfile --dry-run",
     ),
     "tests/tune/test_tune.py::test_a_tune_writes_what_it_proved": (
         ".venv/bin/lab tune uwsgi.ini --python ~/shop/venv --path /items/3",
@@ -215,6 +228,9 @@ NOT_RUN = {
         ".venv/bin/python -m studies.judges record --mood quiet --minutes 5",
         ".venv/bin/python -m studies.judges count",
         ".venv/bin/python -m studies.judges judge",
+    ),
+    "it measures for ten minutes; tests/tune has its changes, and whole runs of other servers": (
+        ".venv/bin/lab tune ~/shop/Dockerfile --python ~/shop/venv --path /items/3",
     ),
     "it needs the address of this repository": (
         "git clone https://github.com/YOU/uwsgi-fibonacci-lab lab && cd lab",

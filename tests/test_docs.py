@@ -233,7 +233,7 @@ def _with_site_of_tests(words, folder):
 
 def _is_own(word):
     """Return whether a word of a command is a configuration of the reader's."""
-    return word.endswith((".ini", ".conf.py", ".toml")) or " " in word
+    return word.endswith((".ini", ".conf.py", ".toml", "Dockerfile")) or " " in word
 
 
 def _small(words, folder):

@@ -143,7 +143,10 @@ def test_a_command_is_served_where_the_lab_asks(shop, monkeypatch):
         ),
         (
             "-w 1 other:app",
-            ["missing 1 required positional argument: 'send'", "uvicorn granian-asgi --app MODULE:APP"],
+            [
+                "missing 1 required positional argument: 'send'",
+                "uvicorn granian-asgi --app MODULE:APP",
+            ],
         ),
         ("-w x other:app", ["argument -w/--workers: invalid int value: 'x'"]),
     ],

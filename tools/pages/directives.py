@@ -37,6 +37,7 @@ from tools.pages import (
     profiles,
     proofs,
     runs,
+    terminal,
     tuning,
     vocabulary,
 )
@@ -66,6 +67,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "judges say: JUDGE on PLANTED in MOOD": judges.said,
     "lacks PAGE": tuning.shown,
     "limit RUN: PROFILE": runs.limit,
+    "linted PAGE": terminal.linted,
     "machine RUN": runs.machine,
     "migrated PAGE to SERVER": migration.shown,
     "outcomes": claims.outcomes,

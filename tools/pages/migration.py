@@ -12,12 +12,14 @@ from lab.config.servers import TRANSLATABLE
 from lab.errors import UsageError
 from tools.pages.files import DOCS
 
-INI = re.compile(r"^```ini\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```(ini|dockerfile)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+NAMES = {"ini": "uwsgi.ini", "dockerfile": "Dockerfile"}
+"""Language of a block -> the name of its file."""
 
 
-def ini(page: str) -> str:
+def configuration(page: str) -> tuple[str, str]:
     """
-    Return the first ini of a page.
+    Return the file name and the text of the first configuration of a page.
 
     Args:
         page: Its place below docs, without its suffix.
@@ -25,10 +27,15 @@ def ini(page: str) -> str:
     Raises:
         UsageError: It has none.
     """
-    found = INI.search((DOCS / f"{page}.md").read_text(encoding="utf-8"))
-    if found is None:
-        raise UsageError(f"docs/{page}.md has no ini")
-    return found[1]
+    block = BLOCK.search((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    if block is None:
+        raise UsageError(f"docs/{page}.md has no configuration")
+    return NAMES[block[1]], block[2]
+
+
+def ini(page: str) -> str:
+    """Return the text of the first configuration of a page, an ini."""
+    return configuration(page)[1]
 
 
 def shown(page: str, server: str) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from lab.lint.flaw import Severity
 from lab.lint.rules.rule import RULES
 from lab.report.palette import DARK, LIGHT
-from tools.pages.migration import ini
+from tools.pages.migration import configuration
 
 PAGE = "../README"
 """The page with the ini, as `tools.pages.migration.ini` names it."""
@@ -54,15 +54,20 @@ STYLES = {
 
 
 @functools.cache
-def output() -> str:
-    """Return what the command prints."""
+def output(page: str = PAGE) -> str:
+    """Return what `lab lint` prints of a page's configuration."""
+    name, text = configuration(page)
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "uwsgi.ini").write_text(ini(PAGE), encoding="utf-8")
-        program = str(Path(sys.executable).with_name("lab"))
-        words = [program, *COMMAND.split()[1:]]
+        Path(folder, name).write_text(text, encoding="utf-8")
+        words = (str(Path(sys.executable).with_name("lab")), "lint", name)
         return subprocess.run(
             words, cwd=folder, capture_output=True, text=True, check=False
         ).stdout  # it ends with 1, as something is found
+
+
+def linted(page: str) -> str:
+    """Return the command that lints a page's configuration, and what it prints, in a block."""
+    return f"```console\n$ .venv/bin/lab lint {configuration(page)[0]}\n{output(page)}```\n"
 
 
 def words() -> str:

@@ -1,4 +1,4 @@
-"""What `lab tune --dry-run` prints of the ini that stands on a page."""
+"""What `lab tune --dry-run` prints of the configuration on a page."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from lab.cli.tune.moves import Facts, ground_of
 from lab.cli.tune.text import as_text
 from lab.config.configuration import Known
 from lab.config.reading import read
-from tools.pages.migration import ini
+from tools.pages.migration import configuration
 
 
 def shown(page: str) -> str:
-    """Return the command that says what the first ini of a page lacks, and what it prints."""
+    """Return the command that prints what a page's configuration lacks, and its output."""
+    name, text = configuration(page)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "uwsgi.ini"
-        path.write_text(ini(page), encoding="utf-8")
+        path = Path(folder) / name
+        path.write_text(text, encoding="utf-8")
         config = read(str(path), Known(), container=False)
         facts = Facts(cores=2, connections=64, threads=False)
         tried = [*tries(ground_of(path.name, config, cpus=2), facts)]
