@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.config import servers
-from lab.config.interface import WSGI
+from lab.config.interface import UNKNOWN
 from lab.model.plan import Plan
 
 
@@ -17,6 +17,7 @@ def applications(plan: Plan) -> dict[str, str]:
     return {name: application for name, application in found.items() if application is not None}
 
 
-def is_wsgi(plan: Plan) -> bool:
-    """Return whether each profile calls its application by WSGI."""
-    return all(servers.of(profile).interface(profile) == WSGI for profile in plan.profiles)
+def interface(plan: Plan) -> str:
+    """Return how all profiles call their applications; `UNKNOWN` where they differ."""
+    found = {servers.of(profile).interface(profile) for profile in plan.profiles}
+    return found.pop() if len(found) == 1 else UNKNOWN

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lab.analysis.application import applications, is_wsgi
+from lab.analysis.application import applications, interface
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import profile_side, reach
 from lab.analysis.confirm import diagnose_profiles
@@ -179,9 +179,9 @@ class Summary:
         }
 
     @property
-    def serves_wsgi(self) -> bool:
-        """Whether all profiles serve WSGI applications."""
-        return is_wsgi(self.run.plan)
+    def interface(self) -> str:
+        """How all profiles call their applications: see `lab.config.interface`."""
+        return interface(self.run.plan)
 
     def row(self, profile: str) -> Row:
         """Return the row of a profile, by its name."""

@@ -31,7 +31,7 @@ DEFAULT_LISTEN = 100
 """uWSGI's own."""
 
 SMALLEST = "hello"
-"""Name of the workload of the smallest WSGI application."""
+"""Name of the workload of the smallest application."""
 
 RECYCLING = (
     *("evil-reload-on-as", "evil-reload-on-rss", "max-requests", "max-requests-delta"),
@@ -167,7 +167,7 @@ def without_recycling(arm: Arm) -> Move | None:
 
 def smallest_application(arm: Arm) -> Move | None:  # noqa: ARG001 - one shape for all
     """Ask for less work: the smallest application that there is."""
-    text = "the smallest WSGI application instead of its own"
+    text = "the smallest application instead of its own"
     return Move(SMALLEST, text, workload=SMALLEST)
 
 

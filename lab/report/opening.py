@@ -18,6 +18,7 @@ from lab.analysis.gates.effort import SHARED_CORES
 from lab.analysis.opening import ComparedPair, Opening
 from lab.analysis.summary import Summary, Tally
 from lab.analysis.sweep import RunConclusion, SweepConclusion
+from lab.config.interface import ASGI, WSGI
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.model.document import NOTHING, Cell, Document, Table, printable, table, texts
 from lab.model.metric import METRICS
@@ -39,6 +40,13 @@ EXIT_TEXTS = {
     99: "regression: a limit of --fail-if is crossed",
 }
 """Exit status of a run -> meaning."""
+
+
+YOURS = {
+    WSGI: ("lint ~/shop/uwsgi.ini", "run ~/shop/uwsgi.ini safety --path /items/3"),
+    ASGI: ("lint ~/shop/Dockerfile", "run uvicorn granian-asgi --app shop:app --path /items/3"),
+}
+"""Interface of all profiles -> words of commands that try the same on the reader's application."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,12 +361,9 @@ def _commands(summary: Summary, next_steps: NextSteps) -> tuple[str, ...]:
         measured = summary.exit_code == 0  # the warning of a noisy run says what to do
         if load.rate is None and load.requests is None and measured and takes_rate:
             lines.append(f"  {run.command} --rate 50%   # p99 at half the load, as a user sees it")
-    elif summary.serves_wsgi and not re.search(r"\s--app[\s=]", run.command):
-        lines = [
-            "TRY ON YOUR APPLICATION",
-            f"  {lab} lint ~/shop/uwsgi.ini",
-            f"  {lab} run ~/shop/uwsgi.ini safety --path /items/3",
-        ]
+    elif summary.interface in YOURS and not re.search(r"\s--app[\s=]", run.command):
+        own = (f"  {lab} {words}" for words in YOURS[summary.interface])
+        lines = ["TRY ON YOUR APPLICATION", *own]
     whole = f"{lab} report {shlex.quote(next_steps.run)}"
     page = () if next_steps.page is None else (f"Report: {next_steps.page}",)
     return (

@@ -216,6 +216,15 @@ def test_a_server_whose_workers_wait_is_remarked_and_counts():
     )
 
 
+def test_an_idle_event_loop_is_advised_of_what_it_has():
+    """It waits for all connections at once, and only the threads of `def` handlers are counted."""
+    profile = make.started_by(make.profile("a", server="command"), ("uvicorn", "shop:app"))
+    trial = make.under(make.trial(readings=make.READINGS | IDLE), make.plan(profile))
+    finding = next(each for each in judge(trial) if each.gate.name == "idle server")
+    assert "so its requests wait for" in finding.reason
+    assert finding.advice.startswith("Try more connections")
+
+
 def test_client_and_server_that_wait_for_each_other_measure_nothing():
     """Two replies a connection, at once, and then nothing until the window's end."""
     window = make.window(ok=128, replies=(2,) * 64, latency={900: 128}, latency_sum=0.12, cpu=0.01)

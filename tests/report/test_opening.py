@@ -149,8 +149,8 @@ def test_a_run_of_asgi_servers_names_no_ini():
         for command in [("uvicorn", "a:b")]
     ]
     text = shown(summarise(replace(run, plan=replace(run.plan, arms=tuple(arms)))))
-    assert "TRY" not in text
-    assert "Full report: " in text
+    assert "uwsgi.ini" not in text
+    assert "lab run uvicorn granian-asgi --app shop:app --path /items/3" in text
 
 
 @pytest.mark.parametrize(("status", "said"), [(0, "measured"), (3, "inconclusive")])

@@ -5,7 +5,7 @@ from dataclasses import replace
 from lab.bench import profiles
 from lab.bench.trials.plan import arm_of
 from lab.cli.stress.faults import FAULTS
-from lab.cli.stress.run import QUICK, WAITING
+from lab.cli.stress.run import QUICK, WAITING, long_enough
 from lab.cli.stress.trial import Conditions, Pace, measure
 from lab.model.plan import Load
 
@@ -17,7 +17,9 @@ NAMED = {fault.name: fault for fault in FAULTS}
 def trial_of(fault, profile, timeout=10.0, quick=None):
     """Return the outcome of a short trial; *fault* is one, or the name of one."""
     chosen = NAMED[fault] if isinstance(fault, str) else fault
-    arm = arm_of(profiles.read(profile), WAITING, Load(64, rate=50.0, timeout=timeout))
+    read = profiles.read(profile)
+    workload = long_enough(WAITING, [read])
+    arm = arm_of(read, workload, Load(64, rate=50.0, timeout=timeout))
     return measure(chosen, arm, replace(FREE, quick=quick))
 
 

@@ -159,7 +159,7 @@ def test_an_application_that_is_wrong_at_times_is_tried_once(tmp_path):
         "    return [b'12\\n']\n"
     )
     (control, *_) = FAULTS
-    subject = replace(WAITING, app="at_times:app", chdir=tmp_path)
+    subject = replace(WAITING, app="at_times:app", apps={}, chdir=tmp_path)
     found = measure(control, arm_of(profiles.read("baseline"), subject, Load(64, rate=50.0)), FREE)
     assert found.counts.wrong > 0
     assert found.disturbed
@@ -187,7 +187,7 @@ def test_the_accept_queue_needs_an_answer_that_takes_no_time():
 def test_a_trial_that_fails_keeps_the_end_of_the_log():
     """The reason is the server's own; the first line alone would not tell it."""
     (none, *_) = FAULTS
-    broken = replace(WAITING, app="app.no_such_module:app")
+    broken = replace(WAITING, app="app.no_such_module:app", apps={})
     found = measure(none, arm_of(profiles.read("tuned"), broken, Load(64, rate=50.0)), FREE)
     assert found.problem == "failed: ModuleNotFoundError: No module named 'app.no_such_module'"
     assert "No module named 'app.no_such_module'" in found.log
@@ -230,6 +230,21 @@ def test_a_peer_replaces_a_killed_worker(twice):
     found = plant("kill", "gunicorn-sync")
     assert found.effect
     assert (found.replaced, found.killed, len(found.planted)) == (2, 2, 2)
+
+
+def test_a_server_that_ends_with_its_worker_has_replaced_none(monkeypatch):
+    """granian without --respawn-failed-workers: its master serves nobody, and is no new worker."""
+    monkeypatch.setattr(faults, "REPLACEMENT", 0.5)
+    found = plant("kill", "granian-asgi", timeout=1.0)
+    assert (found.replaced, found.killed) == (0, 1)
+    assert "no worker was left at the end" in found.note
+
+
+@pytest.mark.slow
+def test_an_event_loop_is_reloaded_with_requests_in_flight():
+    """It waits for all of the burst at once, so they have to take longer than the head start."""
+    found = plant("reload", "uvicorn")
+    assert (found.effect, found.idle, found.note) == (True, False, "")
 
 
 @pytest.mark.slow

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from lab.analysis.gates import common
 from lab.analysis.gates.replies import explained_time
 from lab.analysis.metrics import usable_cores
+from lab.config import servers
+from lab.config.interface import ASGI
 from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measurement import Trial
 from lab.model.wording import counted
@@ -23,6 +25,13 @@ SLACK = 0.10
 
 WAITS = " Only CPU is slowed down, and no wait: compare servers that wait with --server-share 100%."
 """What is said of a slowed server that was idle."""
+
+IN_WORKERS = "Try more workers or threads: their number may be the limit."
+IN_A_LOOP = (
+    "Try more connections, as an event loop waits for all of them at once; if handlers are `def`, "
+    "the limit may be the threads that run them, 40 for each worker unless the application sets "
+    "another number."
+)
 
 FEW_REPLIES = 3
 """Replies a connection below which their number may be that of the connections, not of the work."""
@@ -181,10 +190,13 @@ def idle_server(trial: Trial, beside: Beside) -> Finding | None:
             "Send two requests by hand over one kept connection: client and server may wait for "
             "each other.",
         )
+    profile = trial.slot.arm.profile
+    looped = servers.of(profile).interface(profile) == ASGI
     return Finding(
         IDLE_SERVER,
-        f"{idle}; so its workers wait for another service, a lock, a disk or a timer",
-        "Try more workers or threads: their number may be the limit." + WAITS * (trial.share < 1),
+        f"{idle}; so its {'requests' if looped else 'workers'} wait for another service, a lock, "
+        "a disk or a timer",
+        (IN_A_LOOP if looped else IN_WORKERS) + WAITS * (trial.share < 1),
         withholds=frozenset(),
     )
 

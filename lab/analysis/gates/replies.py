@@ -234,7 +234,7 @@ def reconnects(trial: Trial, _beside: Beside) -> Finding | None:
     server may close them, and only where the generator tells its connections apart, as ab does not.
     A server may keep connections although its profile does not declare it; the finding says so, and
     withholds nothing, so that the profile can be completed. The profiles of some servers never
-    declare it (`Settings.implied_keepalive`), so that there is nothing to complete.
+    declare it (`Settings.implied_keepalive`), nor do users' configurations: nothing is to complete.
     """
     load, ok = trial.slot.arm.load, trial.total("ok")
     profile = trial.slot.arm.profile
@@ -255,8 +255,9 @@ def reconnects(trial: Trial, _beside: Beside) -> Finding | None:
             withholds=WITH_CONNECTIONS,
         )
     fair = ok >= common.FAIR_REPLIES * sum(len(window.replies) for window in trial.windows)
-    implied = servers.settings(profile).implied_keepalive
-    if not (implied or profile.keepalive) and fair and again < PLAINLY_KEPT:
+    # A configuration of the user's has no place for it.
+    declares = profile.private_copy is None and not servers.settings(profile).implied_keepalive
+    if declares and not profile.keepalive and fair and again < PLAINLY_KEPT:
         return Finding(
             RECONNECTS,
             f"connections are kept ({1 - again:.0%} of the replies needed no new one), but the "

@@ -205,6 +205,8 @@ def kill(target: Target) -> FaultResponse:
     two seconds (forkbomb-delay).
     """
     killed = replaced = 0
+    # Where no worker is left a command counts as one, and takes nobody's place.
+    commands = {pid for pid, _ in target.server.commands}
     for turn in range(KILLS):
         if not (alive := target.workers()):
             break
@@ -216,7 +218,7 @@ def kill(target: Target) -> FaultResponse:
             os.kill(victim, signal.SIGKILL)
             killed += 1
         replaced += target.until(
-            lambda: bool(Counter(target.spawned()) - told),  # noqa: B023 - called here only
+            lambda: bool((Counter(target.spawned()) - told).keys() - commands),  # noqa: B023 - called here only
             REPLACEMENT,
         )
         target.settle()

@@ -232,9 +232,10 @@ def at_once(scene: Scene) -> Sighting | None:
     if not inside:
         return Sighting(UNSEEN)
     processes = len({pid for pid, _ in inside})
-    more = " and more" * (len(inside) >= count or not whole)
-    number = f"{len(inside)}{more}"
-    return Sighting(f"{number}, on {counted(processes, 'worker')}", number)
+    on = f"on {counted(processes, 'worker')}"
+    if len(inside) >= count or not whole:
+        return Sighting(f"{len(inside)} and more, {on}", "more")
+    return Sighting(f"{len(inside)}, {on}", str(len(inside)))
 
 
 @asks("memory of a worker (PSS), without load")

@@ -31,6 +31,8 @@ from lab.cli.stress.faults import FAULTS, QUEUE, Fault
 from lab.cli.stress.result import CONTROL, FaultOutcome, ProfileResult, StressResult
 from lab.cli.stress.text import progress
 from lab.cli.stress.trial import USUAL, Conditions, Pace, measure
+from lab.config import servers
+from lab.config.interface import ASGI
 from lab.errors import UsageError
 from lab.model.plan import Arm, Load
 from lab.model.profile import Profile
@@ -43,9 +45,20 @@ PROFILES = ("production", "tuned", "baseline")
 where the article starts."""
 
 WAITING = Workload(
-    "waiting", "/12", Expectation(body=b"12\n"), app="loadtests.workloads.waiting:app"
+    "waiting",
+    "/12",
+    Expectation(body=b"12\n"),
+    app="loadtests.workloads.waiting:app",
+    apps={
+        "wsgi": "loadtests.workloads.waiting:app",
+        "asgi": "loadtests.workloads.waiting._asgi:app",
+    },
 )
 """12 ms without work: two workers are then busy for a third of the time, at `RATE`."""
+
+IN_LOOPS = replace(WAITING, path="/100", expect=Expectation(body=b"100\n"))
+"""The same where all profiles have event loops: these wait for a whole burst at once, and what
+takes 12 ms would be over before the fault."""
 
 QUICK = replace(WAITING, path="/0", expect=Expectation(body=b"0\n"))
 """The same without the waiting: of a thousand at once, 12 ms each, the last would wait for the
@@ -124,11 +137,11 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     cores = assign_cores()
     installations, skipped, workload, theirs = _profiles(wishes)
     chosen = [installation.profile for installation in installations]
-    wishes = replace(wishes, workload=workload)
     for line in remarks(chosen, cores[0] if cores else None, workload):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    for line in warnings(installations, wishes.workload.runtime):
+    for line in warnings(installations, workload.runtime):
         console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
+    wishes = replace(wishes, workload=long_enough(workload, chosen))
     arms = _arms(wishes, chosen)
     conditions = Conditions(cores, quick=_quick(wishes, arms[0], chosen), pace=wishes.pace)
     result = _empty(wishes, faults, arms, skipped)
@@ -176,6 +189,14 @@ def _arms(wishes: Wishes, chosen: Sequence[Profile]) -> list[Arm]:
     return [replace(arm, workload=requiring(arm.workload, known)) for arm in arms]
 
 
+def long_enough(workload: Workload, chosen: Sequence[Profile]) -> Workload:
+    """Return what is asked of *chosen*: of our own what takes longer, if all have event loops."""
+    loops = all(servers.of(profile).interface(profile) == ASGI for profile in chosen)
+    if workload.name != WAITING.name or not loops:
+        return workload
+    return replace(workload, path=IN_LOOPS.path, expect=IN_LOOPS.expect)
+
+
 def _quick(wishes: Wishes, arm: Arm, chosen: Sequence[Profile]) -> Workload | None:
     """Return what all clients ask at once, with the reply that is right; None where not known."""
     if wishes.workload.name == WAITING.name:
@@ -193,12 +214,13 @@ def _empty(
     """Return the result of a test that has not begun."""
     here = environment.read_environment()
     load = arms[0].load
+    apps = dict.fromkeys(arm.workload.app or arm.workload.name for arm in arms)
     get = "GET " * (wishes.workload.asks[0].method == "GET")
     return StressResult(
         format=StressResult.FORMAT,
         command=repeatable(wishes.command),
         machine={name: here[name] for name in MACHINE if name in here},
-        workload=f"{wishes.workload.app or wishes.workload.name}, {get}{wishes.workload.asked}",
+        workload=f"{' and '.join(apps)}, {get}{wishes.workload.asked}",
         rate=wishes.rate,
         connections=load.connections,
         timeout=load.timeout,
