@@ -58,6 +58,19 @@ def test_what_a_run_says_to_a_claim_and_what_limits_a_profile():
     assert ">unexplained<" in directives.fill(said.format("ladder-two-cores"))
 
 
+def test_the_share_of_the_busiest_worker(monkeypatch):
+    """Of the profile's own trials, in the median; a run that warns is marked."""
+    run = files.stored("ladder")
+    shares = iter([0.5, 0.75, 0.9, *[None] * len(run.trials)])
+    trials = []
+    for each in run.trials:
+        share = next(shares) if each.slot.arm.name == "tuned" else 0.6
+        more = {} if share is None else {"workers.most": share}
+        trials.append(replace(each, readings={**each.readings, **more}))
+    monkeypatch.setattr(runs, "stored", lambda _: replace(run, trials=tuple(trials)))
+    assert runs.busiest("ladder", "tuned").startswith("75%")
+
+
 @pytest.mark.parametrize(
     ("directive", "problem"),
     [
@@ -68,6 +81,7 @@ def test_what_a_run_says_to_a_claim_and_what_limits_a_profile():
         ("printed ladder: WHAT", "prints no 'WHAT', only .*, WHAT CHANGED, "),
         ("decision ladder: nonblocking-slower", "is not about a claim nonblocking-slower"),
         ("limit ladder: constant", "does not say what limits constant"),
+        ("busiest ladder: tuned", "does not say what the workers of tuned had"),
     ],
 )
 def test_what_a_run_does_not_have_is_named(directive, problem):

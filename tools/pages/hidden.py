@@ -32,7 +32,7 @@ from tools.pages.files import document, summary, swept
 from tools.pages.proofs import stress_result
 from tools.pages.runs import WARNED
 
-SENTENCES = frozenset({"ratio", "value", "decision", "limit", "headline"})
+SENTENCES = frozenset({"busiest", "ratio", "value", "decision", "limit", "headline"})
 """Directives of a figure, or of a few words, within a sentence."""
 
 BOUNDS = {MayBe.LARGER: "at least", MayBe.SMALLER: "at most", MayBe.EITHER: "saturated"}
@@ -156,8 +156,8 @@ def _of_load(found: Conclusion, name: str, texts: Collection[str]) -> Iterator[s
 def _banners(directive: str) -> Sequence[str]:
     """Return what a table, or the words below a picture, must warn of."""
     kind, _, rest = directive.partition(" ")
-    if directive in {"stress", "figure stress"}:
-        return stress_banners(stress_result())
+    if kind == "stress" or directive == "figure stress":
+        return stress_banners(stress_result(rest or "stress"))
     if kind == "figure" and rest in WITHOUT_RUN:
         return ()
     if kind in {"run", "figure", "printed"}:

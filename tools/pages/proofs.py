@@ -1,4 +1,4 @@
-"""What docs/runs/selftest.json and docs/runs/stress.json say."""
+"""What docs/runs/selftest.json and the stored results of `lab stress` say."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def selftest_in_short() -> str:
     return said.partition(": ")[2].rstrip(".")
 
 
-def stress() -> str:
-    """Return what docs/explanation/what-faults-cost.md says of the stored result."""
-    result = stress_result()
+def stress(name: str = "stress") -> str:
+    """Return what a page says of the stored result *name*."""
+    result = stress_result(name)
     legend_list = "".join(f"- {line}\n" for line in legend(result))
     return (
         f"{markdown.warnings(banners(result))}{legend_list}\n{markdown.render_table(table(result))}"
@@ -51,9 +51,9 @@ def selftest_text(result: SelfTestResult) -> str:
 
 
 @functools.cache
-def stress_result() -> StressResult:
-    """Return the stored result of `lab stress`."""
-    return read_json(RUNS / "stress.json", StressResult)
+def stress_result(name: str = "stress") -> StressResult:
+    """Return a stored result of `lab stress`."""
+    return read_json(RUNS / f"{name}.json", StressResult)
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

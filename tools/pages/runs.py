@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from statistics import median
 
 from lab.analysis.conclude import conclude
 from lab.analysis.machine import facts
@@ -20,6 +21,9 @@ from tools.pages.files import RUNS, document, stored, summary
 
 PRINTED_WIDTH = 84
 """Columns that GitHub shows of a block of code where its window is 900 pixels wide."""
+
+MOST = "workers.most"
+"""The reading of the share of the busiest worker."""
 
 WARNED = "(see the run's warning)"
 """Beside a figure in a sentence; what the warning is stands above the run's tables."""
@@ -120,6 +124,15 @@ def value(name: str, metric: str, profile: str) -> str:
     if known is None:
         raise ResultsError(RUNS / name, f"has no {metric} of {profile}")
     return f"{'at least ' if least else ''}{numbers.quantity(metric, known)}{mark(run)}"
+
+
+def busiest(name: str, profile: str) -> str:
+    """Return the share of the requests that the busiest worker of a profile had, in the median."""
+    trials = (each for each in stored(name).trials if each.slot.arm.name == profile)
+    known = [each.readings[MOST] for each in trials if MOST in each.readings]
+    if not known:
+        raise ResultsError(RUNS / name, f"does not say what the workers of {profile} had")
+    return f"{median(known):.0%}{mark(summary(name))}"
 
 
 def command(name: str) -> str:

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Make and store the runs that compare ASGI servers, then write the figures of the pages.
+#
+#   tools/asgi_runs.sh               all of them: 25 minutes of a machine on which nothing else runs
+#   tools/asgi_runs.sh asgi-cpu      one of them again
+#
+# A run that ends with exit status 3, as on a busy machine, is not stored: the last lines name it.
+set -eu
+cd "$(dirname "$0")/.."
+lab=.venv/bin/lab
+servers='uvicorn gunicorn-asgi granian-asgi hypercorn'
+results=results/asgi-servers
+failed=
+[ $# -gt 0 ] || set -- asgi-hello asgi-fib asgi-await asgi-def asgi-cpu asgi-echo asgi-stream asgi-stress
+for name in "$@"; do
+    echo "asgi_runs: $name" >&2
+    rm -rf "${results:?}/$name"
+    mkdir -p "$results/$name"
+    case $name in
+        asgi-hello | asgi-fib) workload=${name#asgi-} ;;
+        asgi-stress)
+            # Faults that any server can have; those of uWSGI's options are left out.
+            # shellcheck disable=SC2086 # a list of names
+            if $lab stress $servers --fault reload --fault kill --fault drain --fault slow-clients \
+                --fault accept-queue --output "$results/$name/result.json"; then
+                mv "$results/$name/result.json" "docs/runs/$name.json"
+            else
+                failed="$failed $name"
+            fi
+            continue ;;
+        *) workload=$name ;;
+    esac
+    # How the workers share the load is not seen in less.
+    case $name in asgi-hello | asgi-cpu) window=6s ;; *) window=1.5s ;; esac
+    # One core for the server, as on the other pages; 8 rounds tell apart what differs by a fifth.
+    # shellcheck disable=SC2086 # a list of names
+    if $lab run $servers --workload "$workload" --server-share 100% --blocks 8 --window $window \
+        --smallest 20% --no-confirm --results "$results/$name"; then
+        .venv/bin/python tools/store_run.py "$results/$name"/*-* "$name"
+    else
+        failed="$failed $name"
+    fi
+done
+.venv/bin/python -m tools.pages
+[ -z "$failed" ] || {
+    echo "asgi_runs: not stored (why is above); again: tools/asgi_runs.sh$failed" >&2
+    exit 3
+}
