@@ -51,7 +51,7 @@ def failed(summary: Summary) -> tuple[tuple[str, Tally], ...]:
     failures: dict[tuple[str, Gate], list[Finding]] = {}
     for item in summary.observations:
         name = item.trial.slot.arm.profile.name
-        for finding in item.findings if item.trial.measures(name) else ():
+        for finding in item.findings if item.trial.serves(name) else ():
             if finding.gate.failing and finding.withholds is None:
                 failures.setdefault((name, finding.gate), []).append(finding)
     return tuple(

@@ -187,6 +187,11 @@ class Summary:
         """Return the row of a profile, by its name."""
         return next(row for row in self.rows if row.profile.name == profile)
 
+    def whole(self, profile: str) -> tuple[int, tuple[Tally, ...]]:
+        """Return how many trials *profile* had, its A/A trials included, and the gates of them."""
+        items = [item for item in self.observations if item.trial.serves(profile)]
+        return len(items), _tallies(items)
+
     def has(self, metric: str) -> bool:
         """Return whether any profile has a value of *metric*."""
         return any(metric in row.values for row in self.rows)
@@ -289,7 +294,11 @@ def _health(
     failed = {name: failures(items) for name, items in of.items()}
     broken = [name for name, (number, trials) in failed.items() if is_broken(number, trials)]
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
-    failing = {name: share for name, share in failed.items() if share[0] and name not in unstarted}
+    failing = {
+        name: failures([item for item in observations if item.trial.serves(name)])
+        for name, (number, _) in failed.items()
+        if number and name not in unstarted
+    }
     measured = {item.trial.slot.arm.profile.name for item in observations}
     voided = any(
         finding.gate is MACHINE and finding.withholds is None

@@ -184,6 +184,10 @@ class Trial:
         """Return whether it is a trial of *profile*: no A/A trial, and no counter-run."""
         return self.slot.arm.name == profile and self.slot.arm.role is Role.PROFILE
 
+    def serves(self, profile: str) -> bool:
+        """Return whether it is a trial of *profile*, the A/A trials included; no counter-run."""
+        return self.slot.arm.name == profile and self.slot.arm.role is not Role.COUNTER
+
     @overload
     def total(self, figure: Counted) -> int: ...
     @overload

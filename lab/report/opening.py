@@ -301,9 +301,10 @@ def uncounted(conclusion: Conclusion) -> Table | None:
     advised: set[str] = set()
     for row in conclusion.summary.rows:
         if row.profile.reply is None and conclusion.metric not in row.values:
+            total, tallies = conclusion.summary.whole(row.profile.name)
             rows += [
-                (row.profile.name, _gate_text(tally, row.total, advised))
-                for tally in row.tallies
+                (row.profile.name, _gate_text(tally, total, advised))
+                for tally in tallies
                 if conclusion.metric in tally.withheld
             ]
     explained = {name for name, _ in rows}
@@ -313,7 +314,7 @@ def uncounted(conclusion: Conclusion) -> Table | None:
         if not explained & {pair.changed, pair.reference}
     ]
     rows += [
-        (name, _gate_text(tally, conclusion.summary.row(name).total, advised))
+        (name, _gate_text(tally, conclusion.summary.whole(name)[0], advised))
         for name, tally in conclusion.opening.failed
         if name not in explained
     ]

@@ -15,7 +15,9 @@ from lab.analysis.thresholds import parse
 from lab.bench.machine import project
 from lab.bench.store.folder import read_run
 from lab.model.comparison import MayBe
+from lab.model.measurement import Failure
 from lab.model.numbers import figure
+from lab.model.plan import Role
 from lab.report import opening, terminal
 from lab.report.caveats import ONE_CORE, of_cores
 from tests.kit import builders as make
@@ -208,6 +210,31 @@ def test_one_core_is_told_where_numbers_of_workers_differ(summary):
 
     assert caveats(lambda number: 3) == []
     assert caveats(lambda number: 3 + number) == [ONE_CORE]
+
+
+@pytest.mark.parametrize(
+    ("void", "counts"),
+    [
+        (lambda slot: True, {"a": "10 of 10", "b": "5 of 5"}),
+        (lambda slot: slot.arm.name == "a", {"a": "10 of 10"}),
+        (lambda slot: slot.arm.role is Role.AA, {"a": "5 of 10"}),
+        (lambda slot: slot.block == 0, {"a": "2 of 10", "b": "1 of 5"}),
+    ],
+)
+def test_what_does_not_count_is_counted_of_all_trials(void, counts):
+    """The reference has two trials in each block."""
+    run = make.ladder_run({"a": (2000, 480e-6), "b": (2400, 380e-6)}, blocks=5)
+    trials = [
+        replace(trial, windows=(), failed=Failure.SERVER, failure="x")
+        if void(trial.slot)
+        else trial
+        for trial in run.trials
+    ]
+    table = opening.uncounted(conclude(summarise(replace(run, trials=tuple(trials)))))
+    told = {row[0].text: row[1].text for row in table.rows}
+    assert {name: told[name].partition(" trials")[0] for name in counts} == {
+        name: f"server died, {share}" for name, share in counts.items()
+    }
 
 
 def test_an_advice_that_is_the_same_for_all_profiles_is_given_once():
