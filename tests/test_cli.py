@@ -260,6 +260,44 @@ def test_a_profile_that_cannot_be_read_does_not_empty_the_list(listed, monkeypat
     assert "Workloads, for --workload:" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("mistake", "line"),
+    [
+        (lambda text: "broken", r"lab: not listed: \S+/middle\.ini: has no summary"),
+        (
+            lambda text: text.replace("= low", "= nosuch"),
+            r"lab: not listed: \S+/middle\.ini:3: against names nosuch: the profile does not exist",
+        ),
+        (
+            lambda text: f"{text}processes = %(nosuch)\n",
+            r"lab: 2 profiles not listed: \S+/middle\.ini:5: processes = %\(nosuch\)",
+        ),
+    ],
+)
+def test_a_bad_profile_of_the_ladder_is_one_line_beside_the_list_of_the_others(
+    tmp_path, monkeypatch, mistake, line
+):
+    """Those above it and below it are listed, unless they include it."""
+    for name, against, more in (
+        ("low", None, ""),
+        ("middle", "low", ""),
+        ("high", "middle", ""),
+        ("tuned", "high", "include = %dmiddle.ini\n"),
+    ):
+        header = f"[lab]\nsummary = S\n{f'against = {against}' if against else ''}\n[uwsgi]\n"
+        (tmp_path / f"{name}.ini").write_text(header + more)
+    middle = tmp_path / "middle.ini"
+    middle.write_text(mistake(middle.read_text()))
+    for folder in ("profiles", "peers", "runs"):
+        monkeypatch.setattr(project, folder, lambda: tmp_path)
+    done = CliRunner().invoke(list_command, standalone_mode=False)
+    assert done.return_value == 1
+    assert re.match(line, done.stderr)
+    assert done.stderr.count("\n") == 1
+    assert re.search(r"^  low ", done.stdout, re.MULTILINE)
+    assert re.search(r"^  high\b", done.stdout, re.MULTILINE)
+
+
 def test_the_list_names_the_workloads(monkeypatch):
     """With what is asked."""
     monkeypatch.setenv("COLUMNS", "80")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
@@ -87,8 +88,9 @@ def list_command(*, as_json: bool) -> int:
 
 def _failed(unreadable: Sequence[ProfileError]) -> int:
     """Print why profiles are not in the list, and return the exit status."""
-    for error in unreadable:
-        say(f"lab: not listed: {error}", err=True)
+    for problem, number in Counter(map(str, unreadable)).items():
+        of = f"{number} profiles " if number > 1 else ""  # they include the one with the mistake
+        say(f"lab: {of}not listed: {problem}", err=True)
     return int(bool(unreadable))
 
 

@@ -237,17 +237,32 @@ def _located(name: str) -> Source:
 
 
 def _ancestors(path: Path, header: ProfileHeader) -> tuple[str, ...]:
-    """Return the names of the profiles before *path* in its ladder, the nearest first."""
+    """
+    Return the names of the profiles before *path* in its ladder, the nearest first.
+
+    The last name is that of the first profile, or of one that has a mistake, which is reported
+    when that profile is read.
+
+    Raises:
+        ProfileError: `against` of *path* names no profile, or leads back to *path*.
+    """
     names = [path.stem]
     while header.against is not None:
-        if header.against in names:
+        if header.against == names[0]:
             circle = " -> ".join((*names, header.against))
             raise ProfileError(path, f"against is a circle: {circle}", header.against_line)
         try:
-            following = _located(header.against).path
+            path = _located(header.against).path
         except ProfileError as error:
+            if len(names) > 1:
+                break
             problem = f"against names {header.against}: {str(error).partition(': ')[2]}"
             raise ProfileError(path, problem, header.against_line) from None
+        if header.against in names:
+            break
         names.append(header.against)
-        path, header = following, read_header(following)
+        try:
+            header = read_header(path)
+        except ProfileError:
+            break
     return tuple(names[1:])

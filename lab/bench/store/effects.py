@@ -53,7 +53,7 @@ def effects(folder: Path, profiles: Sequence[Profile]) -> Mapping[str, Estimate]
 
     Args:
         folder: Of the runs' folders.
-        profiles: The profiles as they are.
+        profiles: The profiles as they are, without those that cannot be read.
     """
     today = {profile.name: profile for profile in profiles}
     quoted: dict[str, Estimate] = {}
@@ -61,7 +61,7 @@ def effects(folder: Path, profiles: Sequence[Profile]) -> Mapping[str, Estimate]
     for path in sorted(paths, key=lambda each: (each.parent.name != LADDER, each)):
         for (name, digest), (against, digest_against), ratio in _ratios(path):
             known = today.get(name)
-            if known is None or known.against != against:
+            if known is None or known.against != against or against not in today:
                 continue
             if (known.digest, today[against].digest) != (digest, digest_against):
                 continue
