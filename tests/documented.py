@@ -194,8 +194,9 @@ ELSEWHERE = {
     ),
     "tests/test_cli_requests.py::test_a_body_is_posted_as_it_is_typed": (
         (
-            ".venv/bin/lab run --app shop.wsgi:application --path /cart --data '{\"item\": 3}' "
-            "--header 'Content-Type: application/json' --cookie sessionid=3f9c --writes"
+            ".venv/bin/lab run --app shop.wsgi:application --chdir ~/shop --path /cart "
+            "--data '{\"item\": 3}' --header 'Content-Type: application/json' "
+            "--cookie sessionid=3f9c --writes"
         ),
     ),
     "tests/corpus/test_bytes.py::test_every_byte": (".venv/bin/python studies/one_header.py",),

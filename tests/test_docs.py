@@ -209,7 +209,9 @@ def _with_site_of_tests(words, folder):
     serves = "--app" in words or any(map(_is_own, words[2:]))
     if words[1] == "lint" or not serves:
         return words
+    quoted = [word for word in words[2:] if " " in word]
     named = ["--app", "flask_site:application", "--chdir", str(SITES)] * ("--app" in words)
+    named += ["--chdir", str(folder)] * ("--chdir" in words and bool(quoted))
     path = [] if words[1] == "show" else ["--path", "/where/Ulm"]
     python = ["--python", str(BIN.parent)] if "--python" in words else []
     for option in ("--app", "--path", "--chdir", "--python", "--env-file"):

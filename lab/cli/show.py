@@ -19,7 +19,7 @@ from lab.report.edge import say
 @click.argument("name", metavar="PROFILE", type=NAME)
 @shared_option("keep")
 @shared_option("drop")
-@shared_option("chdir", help="Folder that stands for the chdir of your ini.")
+@shared_option("chdir")
 @shared_option("cwd")
 @shared_option("uwsgi")
 @shared_option("python")

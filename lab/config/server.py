@@ -159,8 +159,10 @@ class Server:
         return None
 
     def with_chdir(self, profile: Profile, folder: Path) -> Profile:
-        """Return the profile with *folder* as `chdir`; unchanged without such an option."""
-        return profile
+        """Return the profile of a user's command with *folder* as the folder that it starts in."""
+        if profile.private_copy is None:
+            return profile
+        return replace(profile, private_copy=replace(profile.private_copy, cwd=folder))
 
     def config(self, profile: Profile) -> Config | None:
         """Return the options of a profile as a configuration; None: unknown."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -108,11 +109,20 @@ def test_a_folder_that_is_not_used_need_not_be_there(image, tmp_path, more):
     assert served(asked, tmp_path)[0] != b""
 
 
-def test_a_folder_goes_with_an_ini_or_an_application(image, tmp_path):
-    """A command in quotes runs where it is typed."""
+def test_a_command_starts_in_the_folder(image, tmp_path):
+    """--chdir is the folder of a command in quotes, unless the command or --cwd names another."""
     asked = Job(profiles=("gunicorn shop.wsgi:application",), chdir=tmp_path / "src")
-    with pytest.raises(UsageError, match="it goes with --app, or with a file of yours"):
-        found(asked)
+    assert served(asked, tmp_path)[0] == b"pears"
+    with pytest.raises(UsageError, match=r"is a command, which starts in --cwd: give one of them"):
+        found(replace(asked, cwd=tmp_path))
+    for option in ("--chdir=/nowhere", "--chdir /nowhere"):
+        command = f"gunicorn {option} shop.wsgi:application"
+        with pytest.raises(UsageError, match=r"src: gunicorn\S* has --chdir\S*: change it there"):
+            found(replace(asked, profiles=(command,)))
+
+
+def test_a_folder_must_exist(image, tmp_path):
+    """As of an ini."""
     with pytest.raises(UsageError, match="no such folder"):
         application(image(SERVES, chdir=tmp_path / "none"))
 

@@ -7,6 +7,7 @@ the user's application and the same proxy, so that only the servers differ.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from lab.config.interface import ASGI, WSGI
 from lab.config.launch import placed
 from lab.config.uwsgi.private import protocol_of, proxied
 from lab.config.uwsgi.roles import served_by
+from lab.config.vocabulary.senses import senses
 from lab.errors import UsageError
 from lab.model.digest import digest_of
 from lab.model.profile import PrivateCopy, Profile
@@ -65,13 +67,18 @@ def _check_options_apply(user_profiles: Sequence[Profile], workload: Workload) -
     """Refuse --keep, --drop and --chdir if no configuration of the user's takes them."""
     runtime = workload.runtime
     profiles.check_keep_and_drop(user_profiles, runtime)
-    folder = runtime.chdir
-    moves_chdir = any(
-        change.option == "chdir" for profile in user_profiles for change in profile.altered
-    )
-    inis = any(not profile.commands for profile in user_profiles)
-    if user_profiles and not (inis or moves_chdir) and folder is not None and OWN in workload.apps:
-        raise UsageError(f"--chdir {folder}: it goes with --app, or with a file of yours")
+    if runtime.chdir is None or OWN not in workload.apps:
+        return
+    folders = {f"--{name}" for of in senses()["chdir"].columns.values() for name in of.names}
+    for profile in user_profiles:
+        moved = any(change.option == "chdir" for change in profile.altered)
+        words = () if moved else tuple(itertools.chain(*profile.commands))
+        named = next((word for word in words if word.partition("=")[0] in folders), None)
+        problem = f"{profile.name} has {named}: change it there" if named else ""
+        if words and runtime.cwd is not None:
+            problem = f"{profile.name} is a command, which starts in --cwd: give one of them"
+        if problem:
+            raise UsageError(f"--chdir {runtime.chdir}: {problem}")
 
 
 def _with_application_of_first(

@@ -37,7 +37,7 @@ class Job:
     app: str | None = option("--app", "Your WSGI application.", metavar="MODULE:CALLABLE")
     chdir: Path | None = option(  # noqa: RUF009 - it is a field
         "--chdir",
-        "Folder to import --app from; replaces the chdir of your ini.",
+        "Folder to import the application from; replaces the chdir of your ini.",
         metavar="PATH",
         parse=Path,
     )

@@ -90,7 +90,7 @@ def profile_of_file(path: Path) -> Profile:
 
 def with_chdir(profile: Profile, folder: Path) -> Profile:
     """Return the profile of a gunicorn.conf.py with *folder* as its `chdir`."""
-    if profile.private_copy is None or COPY not in dict(profile.options):
+    if profile.private_copy is None:
         return profile
     before = assignments(dict(profile.options)[profile.path.name]).get("chdir")
     change = Alteration("chdir", str(before or ""), str(folder), "" if before else "--chdir")

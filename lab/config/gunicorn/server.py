@@ -103,8 +103,10 @@ class Gunicorn(Server):
 
     def with_chdir(self, profile: Profile, folder: Path) -> Profile:
         """Return the profile with *folder* as the `chdir` of its private copy."""
-        from lab.config.gunicorn.private import with_chdir
+        from lab.config.gunicorn.private import COPY, with_chdir
 
+        if COPY not in dict(profile.options):
+            return super().with_chdir(profile, folder)
         return with_chdir(profile, folder)
 
     def protocol_of(self, profile: Profile) -> tuple[Wire, Transport] | None:
