@@ -197,11 +197,17 @@ class Case(Config):
 
     def add(self, line: str, *, after: Setting | None = None, safe: bool = False) -> Fix | None:
         """Return the fix that adds a line: below *after*, or at the top of the section."""
-        # A loop would repeat it.
-        spot = after.at() if after and not after.loop else self.top
+        # A loop would repeat it, and in a condition the other branch would lack it.
+        spot = after.at() if after and not after.loop and not self._is_inside(after) else self.top
         name, _, value = line.partition(" = ")
         steps = (self.put(name, value),)
         return Fix((Edit(spot, "", line),), safe, line, steps) if spot.column else None
+
+    def _is_inside(self, setting: Setting) -> bool:
+        """Return whether a setting stands inside a condition or a loop."""
+        place = (setting.spot.file, setting.spot.line)
+        lines = (line for line in self.option_lines if line.inside)
+        return any((line.spot.file, line.spot.line) == place for line in lines)
 
     def put(self, option: str, value: str) -> Put:
         """Return the step that sets an option to a value, given as it is written in a file."""

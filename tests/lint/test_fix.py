@@ -104,13 +104,22 @@ def test_an_address_stays_as_it_is(option, tmp_path):
     assert {"UW310", "UW401", "UW402"} & {flaw.code for flaw in linted.flaws}
 
 
-def test_a_line_that_a_loop_would_repeat_is_added_above_it(tmp_path):
-    """Once, and not in each round."""
+@pytest.mark.parametrize(
+    "block",
+    [
+        "for = 1 2\nhttp-socket = 127.0.0.1:808%(_)\nendfor =\n",
+        (
+            "if-not-env = IPV6\nhttp-socket = 127.0.0.1:8080\nendif =\n"
+            "if-env = IPV6\nhttp-socket = [::1]:8080\nendif =\n"
+        ),
+    ],
+)
+def test_a_line_for_an_option_in_a_loop_or_condition_is_added_above_it(block, tmp_path):
+    """Once, and for all branches."""
     path = tmp_path / "uwsgi.ini"
-    loop = "for = 1 2\nhttp-socket = 127.0.0.1:808%(_)\nendfor =\n"
-    path.write_text(f"[uwsgi]\n{loop}")
-    linted = lint(str(path), Known(), select=("UW312",), fixes="unsafe")
-    assert linted.config.texts[path] == f"[uwsgi]\nadd-header = Connection: close\n{loop}"
+    path.write_text(f"[uwsgi]\n{block}")
+    linted = lint(str(path), Known(environ={}), select=("UW312",), fixes="unsafe")
+    assert linted.config.texts[path] == f"[uwsgi]\nadd-header = Connection: close\n{block}"
 
 
 def test_utf_16_becomes_utf_8(tmp_path, monkeypatch):
