@@ -115,6 +115,33 @@ def test_a_condition_that_was_decided_here_is_named(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("command", "to", "line"),
+    [
+        ("gunicorn --log-level warn a:b", "granian", "--log-level info"),
+        ("gunicorn --log-level fatal -k asgi a:b", "uvicorn", "--log-level info"),
+        ("granian --interface wsgi --log-level warn a:b", "gunicorn", 'loglevel = "warning"'),
+        ("granian --interface asgi --log-level warn a:b", "uvicorn", "--log-level warning"),
+        ("granian --interface wsgi --log-level notset a:b", "gunicorn", ""),
+        ("uvicorn --log-level trace a:b", "granian", ""),
+    ],
+)
+def test_a_log_level_is_one_that_the_new_server_has(command, to, line):
+    """gunicorn logs at info if it does not have the level, granian and uvicorn do not start."""
+    found = migrated(command, to, {})
+    assert line in found.text if line else "level" not in found.text
+    lost = [note.becomes for note in found.lists["no equivalent"] if "log level" in note.becomes]
+    assert bool(lost) == (not line)
+
+
+def test_a_configuration_without_an_application_is_printed_with_what_to_write(tmp_path):
+    """gunicorn's command names it as often as its file."""
+    (tmp_path / "gunicorn.conf.py").write_text("workers = 2\nbind = '127.0.0.1:8000'\n")
+    done = run("lab", "migrate", "gunicorn.conf.py", "--to", "granian", cwd=tmp_path)
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert "Application not known: write it in place of MODULE:CALLABLE" in lines
+
+
 def test_a_python_file_is_read_and_not_run(tmp_path):
     """What only running it would tell is named."""
     marker = tmp_path / "ran"

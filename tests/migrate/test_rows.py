@@ -58,6 +58,7 @@ ROWS = [
     ("memory-report = true", LOST, LOST),
     ("http-keepalive = 30", SAME, SAME),
     ("procname = shop", 'proc_name = "shop"', "--process-name shop"),
+    ("auto-procname = true", LOST, LOST),
     ("listen = 1024", "backlog = 1024", "--backlog 1024"),
     ("py-autoreload = 1", "reload = True", "--reload"),
     ("touch-reload = /x", LOST, LOST),

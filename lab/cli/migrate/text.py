@@ -40,6 +40,8 @@ def _facts(migration: Migration) -> Iterator[tuple[str, str]]:
         yield "Concurrency", migration.concurrency
     if not migration.translation.service.addresses:
         yield "Address", "not known: write one before you start the new server"
+    if migration.translation.service.application is None:
+        yield "Application", "not known: write it in place of MODULE:CALLABLE"
     if addresses := migration.shared_addresses:
         shown = ", ".join(
             str(address.path or host_and_port(bound(address))) for address in addresses

@@ -30,6 +30,9 @@ _FORMATTED = re.compile("\\b[rR]?[fFtT][rR]?[\"']")
 LARGEST = 1 << 16
 """Bytes of the largest module that is read, of which Python's trees take a thousand times."""
 
+LEVELS = ("debug", "info", "warning", "error", "critical")
+"""Levels at which gunicorn logs; any other is info (gunicorn/glogging.py:201)."""
+
 NAMESPACES = frozenset({"exec", "globals", "locals", "vars", "setattr"})
 """Functions by which a module may bind any of its names."""
 

@@ -11,7 +11,7 @@ from lab.config.configuration import Config
 from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.certainty import HELD, uncertain
 from lab.config.gunicorn.command import ARGUMENTS
-from lab.config.gunicorn.reader import carried
+from lab.config.gunicorn.reader import LEVELS, carried
 from lab.config.interface import ASGI, WSGI, is_uvicorn, of_worker_class
 from lab.config.spot import Setting
 from lab.config.vocabulary import environment, values
@@ -95,7 +95,7 @@ def service_of(config: Config) -> Service:
     by_sense, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
     by_sense = _with_access_file(_modes(_lists(by_sense, last)), last.get("accesslog"))
     by_sense, rest, no_effect = _tls(by_sense, rest, last)
-    by_sense = _versions(by_sense)
+    by_sense = _versions(_level(by_sense, last))
     extra = [*doubt.notes, *_computed(computed, plain)]
     unknown_names = {*doubt.names, *(setting.option for setting in computed)}
     by_sense, kind, ignored, lost = _of_class(by_sense, last.get("worker_class"), unknown_names)
@@ -264,6 +264,18 @@ def _tls(
         unread = (*unread, "client-ca")
     by_sense, idle = without(by_sense, dict.fromkeys(unread))
     return by_sense, rest, (*no_effect, *idle)
+
+
+def _level(
+    by_sense: dict[str, SenseSetting], last: Mapping[str, Setting]
+) -> dict[str, SenseSetting]:
+    """Return the meanings with the level at which gunicorn logs if it does not have that level."""
+    level = by_sense.get("log-level")
+    text = level.value.text if level else None
+    if not level or not text or text.lower() in LEVELS or "logger_class" in last:
+        return by_sense
+    was = f"{level.was}, which gunicorn reads as info"
+    return by_sense | {"log-level": replace(level, values=(Expression.of("info"),), was=was)}
 
 
 def _versions(by_sense: dict[str, SenseSetting]) -> dict[str, SenseSetting]:

@@ -155,14 +155,6 @@ def _client_required(made: Translation, sense_setting: SenseSetting, _column: Sp
     return True
 
 
-def _log_level(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
-    level = (sense_setting.value.text or "").lower()
-    level = {"warn": "warning", "fatal": "critical"}.get(level, level)
-    if level in column.choices:
-        made.write(sense_setting, column.names[0], Expression.of(level))
-    return level in column.choices
-
-
 def _http_versions(made: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
     if sense_setting.value.text != "1":
         return False
@@ -174,7 +166,6 @@ _SPECIAL = {
     "chdir": _chdir,
     "client-required": _client_required,
     "http-versions": _http_versions,
-    "log-level": _log_level,
     "respawn": _respawn,
 }
 """Key of a meaning -> function that writes it, and returns whether it did."""

@@ -355,6 +355,8 @@ def _set_variables(
 
 def _carry(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
     """Carry over one sense that is a line, a default, or lost."""
+    if sense_setting.sense.key == "log-level":
+        sense_setting = _with_known_level(sense_setting)
     if sense_setting.sense.kind == "switch":
         _carry_switch(made, sense_setting, column)
     elif column.always:
@@ -375,6 +377,13 @@ def _carry(made: Translation, sense_setting: SenseSetting, column: Spelling) -> 
             if "$(" in sense_setting.was:
                 counts = "nproc"  # also in a command of gunicorn
             made.write(one, column.names[0], *adapted(value, column, counts))
+
+
+def _with_known_level(sense_setting: SenseSetting) -> SenseSetting:
+    """Return the setting with its log level as all servers spell it."""
+    level = (sense_setting.value.text or "").lower()
+    level = {"warn": "warning", "fatal": "critical"}.get(level, level)
+    return replace(sense_setting, values=(Expression.of(level),)) if level else sense_setting
 
 
 def _is_refused(value: Expression, column: Spelling) -> bool:

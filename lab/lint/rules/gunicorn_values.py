@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from lab.config.gunicorn.command import is_command
-from lab.config.gunicorn.reader import carried, literal, names_read, spellings
+from lab.config.gunicorn.reader import LEVELS, carried, literal, names_read, spellings
 from lab.config.meaning import ComputedValue
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.gunicorn import addresses, drop, is_asgi
@@ -25,8 +25,6 @@ WORDS = {
     **dict.fromkeys(("0", "no", "off", "n", "f", ""), "False"),
 }
 """What people write for true and false -> what gunicorn takes."""
-
-LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
 def _boolean(value: object) -> None:
