@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -56,6 +56,17 @@ class CommandTable:
         return {word: name for name, entry in known.items() for word in (name, *_off(entry))}
 
     @cached_property
+    def _of_word(self) -> Mapping[str, str]:
+        """Word of the command, with dashes -> the option, of options that it calls otherwise."""
+        known = self.carried["options"]
+        return {word: name for name, entry in known.items() for word in entry.get("words", ())}
+
+    @cached_property
+    def _short(self) -> frozenset[str]:
+        """The words of one letter."""
+        return frozenset(word for word in self._of_word if len(word) == 2)
+
+    @cached_property
     def variable(self) -> re.Pattern[str]:
         """Pattern of a variable that may set an option; its last group is the value."""
         others = "".join(f"|{name}" for name in self.defaults)
@@ -73,7 +84,7 @@ class CommandTable:
 
     def takes_no_value(self, word: str) -> bool:
         """Return whether a word of the command is an option that no value follows."""
-        return self.is_flag(word.removeprefix("--"))
+        return self.is_flag(self._name_of(word))
 
     def takes_variable(self, word: str) -> bool:
         """Return whether a word before the command is a variable that sets one of its options."""
@@ -81,7 +92,7 @@ class CommandTable:
 
     def option_of(self, word: str) -> str:
         """Return the option that a word of the command stands for: "ws" for "--no-ws"."""
-        name = word.removeprefix("--")
+        name = self._name_of(word)
         return self._main_names.get(name, name)
 
     def is_flag(self, option: str) -> bool:
@@ -89,8 +100,12 @@ class CommandTable:
         return "off" in self.options.get(option, ())
 
     def spelt(self, option: str, value: str) -> Sequence[str]:
-        """Return the words that set an option; none where that is to leave it out."""
-        off = self.options.get(option, {}).get("off")
+        """Return the words that set an option; none where that is to leave it out, or in a file."""
+        entry = self.options.get(option, {})
+        off, words = entry.get("off"), entry.get("words")
+        if words is not None:
+            is_left_out = not words or (off is not None and value.lower() in OFF)
+            return () if is_left_out else (words[0],) if off is not None else (words[0], value)
         if off is None:
             return f"--{option}", value
         return tuple(f"--{word}" for word in ((option,) if value.lower() not in OFF else off[:1]))
@@ -131,13 +146,27 @@ class CommandTable:
         """Return what a command serves, as the value of no option; None where it names nothing."""
         return next((word for word in self.given(config) if isinstance(word, Setting)), None)
 
-    def edited(self, config: Config, steps: Steps) -> str:
-        """Return the text of a command, or of its script, after the steps; see `Server.edited`."""
+    def edited(
+        self, config: Config, steps: Steps, read: Callable[[Path, Known], Config] | None = None
+    ) -> str:
+        """
+        Return the text of a command, or of its script, after the steps; see `Server.edited`.
+
+        Args:
+            config: The command.
+            steps: The steps.
+            read: Reads the command again; None: `read`.
+        """
         for step, _ in steps:
-            if (name := new_option(step)) and self.option_of(name) not in self.options:
+            name = new_option(step)
+            entry = self.options.get(self.option_of(name)) if name else None
+            if name and entry is None:
                 raise ProfileError(config.file, f"{self.program} has no option {name}")
+            if entry and entry.get("words") == []:
+                problem = f"the command of {self.program} has no {name}: write it in a file"
+                raise ProfileError(config.file, problem)
         grammar = command_edit.Grammar(
-            self.read, self.option_of, self.spelt, self.is_flag, self.given, self.collects
+            read or self.read, self.option_of, self.spelt, self.is_flag, self.given, self.collects
         )
         return command_edit.edited(grammar, config, steps)
 
@@ -147,12 +176,19 @@ class CommandTable:
         return line[setting.spot.column - 1 :].partition("=")[0].lstrip("'\"") in self.defaults
 
     def _arguments(self, words: Iterable[Setting]) -> Iterator[Argument | Setting]:
-        return arguments(words, self.takes_no_value)
+        return arguments(words, self.takes_no_value, self._short)
+
+    def _name_of(self, word: str) -> str:
+        """Return what a word sets; Python's argparse takes the beginning of one word for it."""
+        if self._of_word and word[:2] == "--" and word not in self._of_word:
+            whole = [one for one in self._of_word if one.startswith(word)]
+            word = whole[0] if len(whole) == 1 else word
+        return self._of_word.get(word, word.removeprefix("--"))
 
     def _settings(self, words: Iterable[Setting]) -> Iterator[Setting]:
         for argument in self._arguments(words):
             if isinstance(argument, Argument):
-                name = argument.name.removeprefix("--")
+                name = self._name_of(argument.name)
                 yield Setting(name, argument.value, argument.word.spot, argument.raw)
 
 

@@ -36,11 +36,21 @@ class ScriptWriter:
     variables: tuple[str, ...]
     """Beginnings of the variables that the server takes for options."""
 
+    name: Callable[[str], str] = str
+    """Returns how the command calls an option, without dashes."""
+
+    listening: Callable[[Service], CommandWords] | None = None
+    """Returns the words for the addresses; None: those for host and port of the first one."""
+
+    target: Callable[[Application], CommandWords] | None = None
+    """Returns the words for the application; None: with --factory where a call makes it."""
+
     @property
     def words(self) -> Words:
         """How the options of the command are written."""
         return Words(
             "--{} {}",
+            name=self.name,
             yes="",
             mixes_tls=False,
             folders=":",
@@ -83,15 +93,15 @@ class ScriptWriter:
         """Yield the words of the command, each with what it was."""
         service = made.service
         yield self.begins(service), ""
-        yield from _listening(service)
+        yield from (self.listening or _listening)(service)
         for line in made.lines:
             value = "" if line.value is None else f" {as_shell(line.value)}"
             was = f"{line.was}. {line.says}" if line.says else line.was
-            yield f"--{line.option}{value}", was
+            yield f"--{self.name(line.option)}{value}", was
         if service.application is None:
             yield "MODULE:CALLABLE", ""
         else:
-            yield from _target(service.application)
+            yield from (self.target or _target)(service.application)
 
     def write_environment(self, made: Translation, sense_setting: SenseSetting) -> bool:
         """Write variables and folders of imports to the file; return whether it is one of these."""

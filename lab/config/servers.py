@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from lab.config.configuration import Config
 from lab.config.granian.server import GRANIAN
 from lab.config.gunicorn.server import GUNICORN
+from lab.config.hypercorn.server import HYPERCORN
 from lab.config.interface import ASGI, UNKNOWN, WSGI
 from lab.config.meaning import Settings
 from lab.config.server import Server
@@ -39,7 +40,7 @@ COMMANDS = Path(__file__).with_name("commands.toml")
 STDIN = Path("-")
 """The path of a command that is read from standard input."""
 
-_KNOWN: tuple[Server, ...] = (UWSGI, GUNICORN, GRANIAN, UVICORN)
+_KNOWN: tuple[Server, ...] = (UWSGI, GUNICORN, GRANIAN, UVICORN, HYPERCORN)
 
 TRANSLATABLE: Mapping[str, Server] = {server.program: server for server in _KNOWN if server.output}
 """Program -> server, of the servers that `lab` translates from and to."""
@@ -101,9 +102,15 @@ def of_file(path: Path, text: str = "") -> Server | None:
         commands = [server for server in every() if server.reads_command]
         named = (server for server in commands if re.search(rf"\b{server.program}\s", text))
         return next(named, commands[0])
-    by_name = (server for server in every() if path.name.endswith(server.endings or ("\0",)))
-    by_text = (server for server in every() if server.recognises(text))
-    return next(by_name, None) or next(by_text, None)
+    endings = {
+        ending: server
+        for server in reversed(every())
+        for ending in server.endings
+        if path.name.endswith(ending)
+    }
+    if endings:  # hypercorn_config.py is not gunicorn's
+        return endings[max(endings, key=len)]
+    return next((server for server in every() if server.recognises(text)), None)
 
 
 def of_config(config: Config) -> Server:

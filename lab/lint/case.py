@@ -9,6 +9,7 @@ from lab.config import servers
 from lab.config.configuration import Config
 from lab.config.edits import Edit
 from lab.config.granian.command import TABLE as GRANIAN
+from lab.config.hypercorn.command import TABLE as HYPERCORN
 from lab.config.spot import Setting, Spot
 from lab.config.steps import Drop, Put, Rename, Step
 from lab.config.templates import filled
@@ -113,7 +114,9 @@ class Case(Config):
 
     def _is_number(self, option: str) -> bool:
         """Return whether its server takes a number there."""
-        commands = [table for table in (GRANIAN, UVICORN) if table.program == self.server]
+        commands = [
+            table for table in (GRANIAN, UVICORN, HYPERCORN) if table.program == self.server
+        ]
         if commands:  # no rule asks for the number of a port
             return option != "port" and "least" in commands[0].options.get(option, {})
         return self.table.is_number(option)

@@ -44,6 +44,14 @@ ELSEWHERE = {
             ).absolute(): '[[package]]\nname = "h11"\n\n[[package]]\nname = "uvicorn"\n'
         }
     ),
+    "HC011": Known(surroundings=Surroundings(restarts="on-failure")),
+    "HC013": Known(
+        overlay={
+            Path(
+                "uv.lock"
+            ).absolute(): '[[package]]\nname = "hypercorn"\n\n[[package]]\nname = "uvloop"\n'
+        }
+    ),
     "UV016": Known(surroundings=Surroundings(supervisor="compose", proxy="the proxy web")),
     "UW119": Known(here=True),
 }
@@ -73,6 +81,8 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
         return read_start(start, start.known(known))
     server = servers.of_code(code)
     command = text.startswith(f"{server.program} ")
-    path = Path(server.program if command else server.file)
+    files = [name for name in server.endings if server.reads_command and name != server.program]
+    files = [name for name in files if name.endswith(".py") == text.startswith("def ")]
+    path = Path(server.program if command else next(iter(files), server.file))
     known = known or ELSEWHERE.get(code, MUCH)
     return server.read(path, replace(known, overlay={**known.overlay, path: whole(code, text)}))

@@ -21,6 +21,9 @@ _SETTING = re.compile(
 )
 """`name = value`, `no name:`, or a name that is no word of English."""
 
+FILES = frozenset({".py", ".toml"})
+"""Endings of files that are no command, also of a server whose command is read."""
+
 _PLAIN = re.compile(r"[^\s'\"\\;&|<>()*?#`!]+")
 """What a shell leaves as it is, except for variables."""
 
@@ -46,7 +49,8 @@ def is_command(config: Config, spot: Spot) -> bool:
     """Return whether a place is in the command that a configuration is."""
     server, file = servers.of_config(config), config.file
     alone = file.name == server.program and file in config.forms
-    return spot.file == file and (server.reads_command or alone)
+    in_command = server.reads_command and file.suffix not in FILES
+    return spot.file == file and (in_command or alone)
 
 
 def _written(config: Config, setting: Setting) -> str:

@@ -37,7 +37,8 @@ def test_what_nobody_has_judged_is_listed(tmp_path, capsys):
 
 @pytest.mark.parametrize("remarks", [False, True])
 def test_of_public_asgi_configurations_findings_are_true_and_useful(remarks, capsys):
-    """tests/asgi follows 19 public files, as one expert judged them; Defelo's starts a module."""
+    """tests/asgi follows 19 public files, as one expert judged them; one starts a module."""
     assert judged.main(ROOT / "tests" / "asgi", remarks=remarks) == 0
     out = capsys.readouterr().out
     assert "not judged" not in out
+    assert out.count("not read") == 1

@@ -13,7 +13,7 @@ import pytest
 from lab.bench.servers.ports import free_port
 from lab.cli.migrate.migration import HIDDEN, migrated
 from lab.config.servers import TRANSLATABLE
-from lab.errors import UsageError
+from lab.errors import ProfileError, UsageError
 from tests.kit.client import ask, served
 from tests.kit.lab_process import BIN, run, until
 from tests.migrate.said import CASES, DOES
@@ -48,6 +48,7 @@ COMMANDS = {
     "uvicorn": "uvicorn --host 127.0.0.1 --port {port}",
     "gunicorn": "gunicorn -k asgi --bind 127.0.0.1:{port}",
     "granian": "granian --interface asgi --port {port}",
+    "hypercorn": "hypercorn --bind 127.0.0.1:{port}",
 }
 """Program -> its command, without the application."""
 
@@ -60,6 +61,9 @@ MUCH = {
     "--max-requests 5000 --max-requests-jitter 500 --access-logfile - --root-path /shop",
     "granian": "--workers 2 --respawn-failed-workers --loop asyncio --log-level warning --no-ws "
     "--workers-kill-timeout 9 --url-path-prefix /shop --no-http1-keep-alive --access-log",
+    "hypercorn": "-w 2 --keep-alive 9 --backlog 512 --max-requests 5000 --graceful-timeout 9 "
+    "--log-level warning --root-path /shop --access-logfile - -k uvloop "
+    "--websocket-ping-interval 9",
 }
 """Program -> further options that have a meaning for others."""
 
@@ -90,7 +94,7 @@ def test_what_is_written_starts_and_answers(tmp_path, program, to, more):
     port = free_port()
     command = f"{COMMANDS[program].format(port=port)} {MUCH[program] if more else ''} shop:app"
     if not more:
-        factory = "'shop:made()'" if program == "gunicorn" else "--factory shop:made"
+        factory = "'shop:made()'" if program in {"gunicorn", "hypercorn"} else "--factory shop:made"
         command = command.replace("shop:app", factory)
     made = migrated(command, to, {})
     (tmp_path / made.file).write_text(made.text)
@@ -133,6 +137,8 @@ def test_what_a_request_shows(tmp_path, program):
         ("uvicorn", ("--workers", "2"), "several workers"),
         ("gunicorn", ("--workers", "2"), ""),
         ("granian", (), ""),
+        ("hypercorn", (), ""),
+        ("hypercorn", ("--workers", "2"), ""),
     ],
 )
 def test_the_status_of_a_start_that_fails(tmp_path, program, options, fact):
@@ -170,6 +176,7 @@ PREFIX = {
     "uvicorn": ("--root-path", "/shop"),
     "gunicorn": ("--root-path", "/shop"),
     "granian": ("--url-path-prefix", "/shop"),
+    "hypercorn": ("--root-path", "/shop"),
 }
 """Program -> its option for the URL prefix."""
 
@@ -188,8 +195,9 @@ def test_the_permissions_of_a_socket(tmp_path, program):
     """Which decide whether nginx as another user may use it."""
     path = tmp_path / "s"
     words = COMMANDS[program].format(port=1).split()
-    bind = ("--bind", f"unix:{path}") if program == "gunicorn" else ("--uds", path)
-    kept = words[:3] if program != "uvicorn" else words[:1]
+    binds = program in {"gunicorn", "hypercorn"}
+    bind = ("--bind", f"unix:{path}") if binds else ("--uds", path)
+    kept = words[:1] if program in {"uvicorn", "hypercorn"} else words[:3]
 
     def reply():
         with suppress(OSError):
@@ -205,6 +213,7 @@ CLOSES = {
     "uvicorn": ("--timeout-keep-alive", "1"),
     "gunicorn": ("--keep-alive", "1"),
     "granian": ("--http1-header-read-timeout", "1000"),
+    "hypercorn": ("--keep-alive", "1"),
 }
 """Program -> the option by which it closes an idle connection after 1 s."""
 
@@ -226,14 +235,18 @@ def _other(port, old):
     return reply and json.loads(reply.body)["pid"] != old
 
 
-@pytest.mark.parametrize(("program", "fact"), [("uvicorn", ""), ("gunicorn", ""), ("granian", "-")])
+@pytest.mark.parametrize(
+    ("program", "fact"),
+    [("uvicorn", ""), ("gunicorn", ""), ("granian", "ends"), ("hypercorn", "ends")],
+)
 def test_a_worker_that_dies(tmp_path, program, fact):
     """Is replaced, or ends the server."""
     with serving(program, tmp_path, "--workers", "2") as (port, process):
         old = json.loads(served(port).body)["pid"]
         signal.pidfd_send_signal(_pidfd(old), signal.SIGKILL)
         if fact:
-            assert process.wait(timeout=60)
+            status = process.wait(timeout=60)
+            assert (status == 0) is ("status 0" in DOES["asgi-dead-worker"][program])
         else:
             until(lambda: _other(port, old), "another worker")
             assert process.poll() is None
@@ -301,3 +314,84 @@ def test_every_program_of_asgi_is_tried_here():
     """A further server has its command in the table."""
     serving_it = {name for name, server in TRANSLATABLE.items() if "asgi" in server.interfaces}
     assert COMMANDS.keys() == serving_it
+
+
+def test_several_workers_of_hypercorn_end_together(tmp_path):
+    """At SIGTERM the first worker that has ended takes the request of the other along."""
+    with serving("hypercorn", tmp_path, "--workers", "2") as (port, process):
+        until(lambda: len(pids(port)) == 2, "both workers")
+        with socket.create_connection(("127.0.0.1", port), 60) as client:
+            client.sendall(request("GET", "/slow"))
+            until((tmp_path / "arrived").exists, "the request")
+            process.send_signal(signal.SIGTERM)
+            assert client.recv(99) == b""
+        assert process.wait(timeout=60) == 0
+    said = CASES["asgi-term"]["hypercorn"]["several workers"]
+    assert said == "ends without a reply as soon as another worker has ended"
+
+
+def pids(port):
+    """Return the processes that answer some requests."""
+    replies = [served(port) for _ in range(20)]
+    return {json.loads(reply.body)["pid"] for reply in replies if reply}
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("hypercorn wsgi:shop:app", "lab translates hypercorn's ASGI alone"),
+        ("hypercorn -c python:shop.settings shop:app", "lab imports nothing"),
+        ("hypercorn -c gone.toml shop:app", "the file does not exist here"),
+    ],
+)
+def test_what_of_hypercorn_is_not_read(command, said):
+    """In one line."""
+    with pytest.raises(ProfileError, match=said):
+        migrated(command, "uvicorn", {})
+
+
+TOML = """
+bind = ["127.0.0.1:8000", "unix:/run/shop.sock"]
+workers = 4
+keep_alive_timeout = 75
+websocket_max_message_size = 65_536
+include_server_header = false
+timeout = 30
+"""
+
+PYTHON = """
+import os
+
+bind = f"127.0.0.1:{os.environ['PORT']}"
+workers = int(os.getenv("WORKERS", "4"))
+keep_alive_timeout = 75
+backlog = choose()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        (
+            "hypercorn.toml",
+            TOML,
+            ["--timeout-keep-alive 75", "--workers 4", "--ws-max-size 65536", "--no-server-header"],
+        ),
+        (
+            "hypercorn.conf.py",
+            PYTHON,
+            ["--timeout-keep-alive 75", '--port "${PORT}"', "--workers"],
+        ),
+    ],
+)
+def test_a_file_of_hypercorn_is_translated(name, text, words, tmp_path, monkeypatch):
+    """By itself, and where a command names it; the command wins."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    made = migrated(name, "uvicorn", {})
+    assert [word for word in words if word not in made.text] == []
+    lists = str(made.lists)
+    assert "listens on one address" in lists or "lab does not run it" in lists
+    prefix = "file:" if name.endswith(".py") else ""
+    command = f"hypercorn -c {prefix}{name} -w 2 shop:app"
+    assert "--workers 2" in migrated(command, "uvicorn", {}).text

@@ -18,9 +18,10 @@ VERSIONS = ", ".join(f"{server.name} {server.version}" for server in TRANSLATABL
 OPENING = f"""\
 # Rules of `lab lint`
 
-`lab lint uwsgi.ini` reports problems of a configuration of uWSGI, gunicorn, granian or uvicorn
-before you start it; [how to use it](../how-to/lint.md). `lab lint --explain CODE` prints an entry
-of this page, and a file that looks like the bad one and is right. A code is never used again.
+`lab lint uwsgi.ini` reports problems of a configuration of uWSGI, gunicorn, granian, uvicorn or
+hypercorn before you start it; [how to use it](../how-to/lint.md). `lab lint --explain CODE` prints
+an entry of this page, and a file that looks like the bad one and is right. A code is never used
+again.
 
 | class | means | exit status |
 |---|---|---|
@@ -47,6 +48,7 @@ GROUPS = {
     "GU": "gunicorn",
     "GR": "granian",
     "UV": "uvicorn",
+    "HC": "hypercorn",
     "ST": "The command that starts a server",
 }
 """How a code begins -> what such rules are about."""

@@ -117,14 +117,16 @@ CONTAINED = "Checked as for a container, because {}; if it does not run in one: 
 @click.option("--exit-zero", is_flag=True, help="Always exit with 0.")
 def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -> int:
     """
-    Find mistakes in configurations of uWSGI, gunicorn, granian and uvicorn. Starts nothing.
+    Find mistakes in configurations of uWSGI, gunicorn, granian, uvicorn, hypercorn.
+
+    Starts nothing.
 
     FILE is a uWSGI configuration (.ini, .yaml, .json, .xml, or any file with a line [uwsgi]), a
-    gunicorn.conf.py, a command in quotes, or a file with start commands: a Dockerfile, Procfile,
-    compose file, systemd unit, Kubernetes manifest, render.yaml, fly.toml, package.json or shell
-    script. It is checked with all its servers; Procfile:web is one. --fix changes no start command
-    but granian's and uvicorn's, in quotes or in a script. - reads such a command from standard
-    input. In a folder, files are found by their names.
+    gunicorn.conf.py, a hypercorn.toml, a command in quotes, or a file with start commands: a
+    Dockerfile, Procfile, compose file, systemd unit, Kubernetes manifest, render.yaml, fly.toml,
+    package.json or shell script. It is checked with all its servers; Procfile:web is one. --fix
+    changes no start command but those of granian, uvicorn and hypercorn, in quotes or in a script.
+    - reads such a command from standard input. In a folder, files are found by their names.
 
     Exit status: 0 no finding, or only remarks; 1 findings; 2 a file cannot be read or written.
     """
@@ -216,7 +218,8 @@ def _searched(names: tuple[str, ...]) -> list[str]:
         elif inside := [*find(Path(name))]:
             found += inside
         else:
-            problem = "has no configuration of uWSGI, gunicorn, granian or uvicorn: give the file"
+            names = "uWSGI, gunicorn, granian, uvicorn or hypercorn"
+            problem = f"has no configuration of {names}: give the file"
             raise UsageError(f"{name} {why_folder(Path(name), problem)}")
     return found
 

@@ -72,10 +72,11 @@ def tune_command(
     Search better settings of CONFIG for your application on this machine, and prove them.
 
     CONFIG is a uWSGI ini (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a command of
-    granian, gunicorn or uvicorn, in quotes or in a file that starts servers (Dockerfile).
-    `lab` tries one change, then compares the best combination with CONFIG in new trials, and
-    reports only what these show. It writes a copy with the changed lines and their reasons; CONFIG
-    stays unchanged. It does not change timeouts, size limits, worker replacement or security.
+    granian, gunicorn, uvicorn or hypercorn, in quotes or in a file that starts servers
+    (Dockerfile). `lab` tries one change, then compares the best combination with CONFIG in new
+    trials, and reports only what these show. It writes a copy with the changed lines and their
+    reasons; CONFIG stays unchanged. It does not change timeouts, size limits, worker replacement or
+    security.
 
     --dry-run starts nothing and prints the lines that CONFIG lacks to lose no request, with their
     reasons.

@@ -115,7 +115,10 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
         return True
     key = sense_setting.sense.key
     if key in _DEFAULTS and sense_setting.on:
-        made.same.append(Note(sense_setting.was, IS_DEFAULT))
+        if not sense_setting.implied:
+            made.same.append(Note(sense_setting.was, IS_DEFAULT))
+    elif key in _DEFAULTS:
+        made.write(sense_setting, column.opposite[0])
     elif key in _OFF and not sense_setting.on:
         option, value = _OFF[key]
         made.write(sense_setting, option, Expression.of(value))

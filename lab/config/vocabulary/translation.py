@@ -64,6 +64,9 @@ class Words:
     form: str = "{} = {}"
     """Of an option and its value."""
 
+    name: Callable[[str], str] = str
+    """Returns how an option is called where it is written."""
+
     yes: str = "true"
     """The value of a switch that is on."""
 
@@ -121,7 +124,9 @@ class Translation:
         self.lines.append(
             OptionLine(option, value, sense_setting.was, says, sense_setting.sense.is_number)
         )
-        shown = self.words.form.format(option, self.words.yes if value is None else value).strip()
+        shown = self.words.form.format(
+            self.words.name(option), self.words.yes if value is None else value
+        ).strip()
         if sense_setting.implied:
             return  # what nobody wrote is no change of theirs: it is told beside the line
         if says:

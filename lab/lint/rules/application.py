@@ -49,7 +49,8 @@ INSTEAD = {
 )
 def other_interface(config: Case) -> Iterator[Flaw]:
     """The module is read and not imported; where the interface is not certain, it is silent."""
-    service = service_of(config) if config.server != "uWSGI" else None
+    finds_out = {"uWSGI", "hypercorn"}  # hypercorn looks how it can call an application
+    service = service_of(config) if config.server not in finds_out else None
     if service is None or service.application is None or service.interface not in {ASGI, WSGI}:
         return
     application = service.application

@@ -50,7 +50,7 @@ def _unknown_variable(config: Case, table: CommandTable, setting: Setting) -> It
     begins = f"{table.program.upper()}_"
     option = setting.option.removeprefix(begins).lower().replace("_", "-")
     entry = table.options.get(option)
-    close = f"{begins}{entry['variable'].upper()}" if entry else None
+    close = f"{begins}{entry['variable'].upper()}" if entry and "variable" in entry else None
     meant = close or config.table.nearest(setting.option, table.variables)
     text = f"{setting.option}: {table.program} does not read this variable, and does not warn"
     there = meant and config.last(table.variables[meant])

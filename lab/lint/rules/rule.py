@@ -110,6 +110,7 @@ TRIED: Mapping[str, str] = {
     "gunicorn": "27.0.1",
     "granian": "2.8.7",
     "uvicorn": "0.54.0",
+    "hypercorn": "0.18.0",
 }
 """
 Server -> the version on which its rules were tried.

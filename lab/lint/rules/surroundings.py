@@ -117,9 +117,12 @@ def unreachable(config: Case) -> Iterator[Flaw]:
         yield config.flaw(setting)
     elif config.server != "uWSGI" and around.supervisor != "render":
         option = "bind" if config.server in {"gunicorn", "hypercorn"} else "host"
-        variable = "PORT" if config.server == "gunicorn" else f"{start.program.upper()}_HOST"
-        text = f"no --{option}: unless {variable} is set, the server listens on 127.0.0.1, which "
-        text += "only its container reaches; listen on 0.0.0.0"
+        variable = {"gunicorn": "PORT", "hypercorn": ""}.get(
+            config.server, f"{start.program.upper()}_HOST"
+        )
+        unless = f"unless {variable} is set, " if variable else ""
+        text = f"no --{option}: {unless}the server listens on 127.0.0.1, which only its container "
+        text += "reaches; listen on 0.0.0.0"
         yield config.flaw(config.top, text, harmless=True, steps=(Put(option, "0.0.0.0"),))
 
 

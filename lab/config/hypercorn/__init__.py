@@ -1,0 +1,1 @@
+"""hypercorn: the options of its command, and the names of its file in TOML or Python."""

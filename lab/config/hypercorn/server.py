@@ -1,0 +1,85 @@
+"""hypercorn: its settings are names in a file of TOML or Python, or options of its command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from lab.config.command_server import CommandServer
+from lab.config.command_table import CommandTable
+from lab.config.configuration import Config, Known
+from lab.config.hypercorn import steps
+from lab.config.hypercorn.command import PROGRAM, TABLE, interface_of, is_file, read
+from lab.config.interface import ASGI
+from lab.config.steps import Steps
+from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
+from lab.errors import ProfileError
+
+if TYPE_CHECKING:
+    from lab.model.profile import Profile
+
+FILES = (
+    "hypercorn.toml",
+    *(f"hypercorn{name}" for name in (".conf.toml", "_config.toml", "_conf.toml")),
+    *(f"hypercorn{name}" for name in (".conf.py", "_config.py", "_conf.py")),
+)
+"""Usual names of its files."""
+
+
+class Hypercorn(CommandServer):
+    """hypercorn."""
+
+    table: ClassVar[CommandTable] = TABLE
+    groups: ClassVar[Mapping[str, str]] = steps.GROUPS
+    special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
+
+    def read(self, path: Path, known: Known) -> Config:
+        """Return what a file sets, or a command with the file that it names."""
+        return read(path, known)
+
+    def edited(self, config: Config, steps: Steps) -> str:
+        """Return the text of a command after the steps."""
+        if is_file(config.file):
+            problem = "lab does not edit files of hypercorn: write the options in its command"
+            raise ProfileError(config.file, problem)
+        return self.table.edited(config, steps, read)
+
+    def interface(self, profile: Profile) -> str:
+        """Return that of its command."""
+        return interface_of(self.command_of(profile))
+
+    def why_fixed(self, profile: Profile, quantity: str) -> str | None:  # noqa: ARG002 - as of Server
+        """Return why a profile has no threads to vary: no option of hypercorn sets them."""
+        if quantity == "threads":
+            return "has no threads to vary: an ASGI application runs in an event loop"
+        return None
+
+    def why_refused(self, words: Sequence[str], folder: Path) -> str | None:  # noqa: ARG002 - as of Server
+        """Refuse a file, whose addresses and logs may be those of production."""
+        if any(TABLE.option_of(word.partition("=")[0]) == "config" for word in words):
+            return "--config names a file: write its options in the command"
+        return None
+
+    def candidates(self, config: Config) -> Pairs:
+        """Return the changes of its event loop that are tried."""
+        return steps.candidates(config)
+
+
+HYPERCORN = Hypercorn(
+    program=PROGRAM,
+    name="hypercorn",
+    listen=("--bind", "{host}:{port}"),
+    workers=("--workers", "-w"),
+    takes_no_value=TABLE.takes_no_value,
+    code="HC",
+    file=PROGRAM,
+    endings=(PROGRAM, *FILES),
+    file_pattern="|".join(rf"{name.replace('.', '[.]')}$" for name in FILES),
+    max_bytes=1 << 16,
+    default_interface=ASGI,
+    output="hypercorn.sh",
+    interfaces=(ASGI,),
+    edits_command=True,
+    tunable=steps.TUNABLE,
+)
