@@ -18,6 +18,7 @@ from lab.analysis.gates.effort import SHARED_CORES
 from lab.analysis.opening import ComparedPair, Opening
 from lab.analysis.summary import Summary, Tally
 from lab.analysis.sweep import RunConclusion, SweepConclusion
+from lab.config import servers
 from lab.config.interface import ASGI, WSGI
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.model.document import NOTHING, Cell, Document, Table, printable, table, texts
@@ -348,20 +349,20 @@ def _abbreviated(names: Sequence[str]) -> str:
 def _commands(summary: Summary, next_steps: NextSteps) -> tuple[str, ...]:
     """Return lines with commands to run next, and where the full report is."""
     run = summary.run
-    paths = [
-        str(profile.path)
-        for profile in run.plan.profiles
-        if profile.private_copy and profile.path.suffix
-    ]
-    user_files = [*dict.fromkeys(paths)]
+    kinds = (ending for server in servers.every() for ending in server.endings if "." in ending)
+    endings = tuple(kinds)
+    theirs = [profile.path for profile in run.plan.profiles if profile.private_copy]
+    # Of a command in quotes the path is its folder and the name of the profile.
+    files = dict.fromkeys(str(path) for path in theirs if path.name.endswith(endings))
     lab, load, lines = next_steps.program, run.plan.load, list[str]()
-    if user_files:
-        lines = ["TRY NEXT", f"  {lab} lint {shlex.join(user_files)}"]
+    if theirs:
+        lines = [f"  {lab} lint {shlex.join(files)}"] if files else []
         # In `lab tune`, --rate means something else; `lab ab` does not have it.
         takes_rate = run.command.split()[1:2] not in (["tune"], ["ab"])
         measured = summary.exit_code == 0  # the warning of a noisy run says what to do
         if load.rate is None and load.requests is None and measured and takes_rate:
             lines.append(f"  {run.command} --rate 50%   # p99 at half the load, as a user sees it")
+        lines = ["TRY NEXT", *lines] if lines else []
     elif summary.interface in YOURS and not re.search(r"\s--app[\s=]", run.command):
         own = (f"  {lab} {words}" for words in YOURS[summary.interface])
         lines = ["TRY ON YOUR APPLICATION", *own]

@@ -18,6 +18,7 @@ from lab.model.comparison import MayBe
 from lab.model.measurement import Failure
 from lab.model.numbers import figure
 from lab.model.plan import Role
+from lab.model.profile import PrivateCopy
 from lab.report import opening, terminal
 from lab.report.caveats import ONE_CORE, of_cores
 from tests.kit import builders as make
@@ -153,6 +154,25 @@ def test_a_run_of_asgi_servers_names_no_ini():
     text = shown(summarise(replace(run, plan=replace(run.plan, arms=tuple(arms)))))
     assert "uwsgi.ini" not in text
     assert "lab run uvicorn granian-asgi --app shop:app --path /items/3" in text
+
+
+@pytest.mark.parametrize(
+    ("path", "next_step"),
+    [
+        ("/srv/shop/uwsgi.ini", "lab lint /srv/shop/uwsgi.ini"),
+        ("/srv/shop/gunicorn-k-uvicorn_worker.U-e7c0", None),
+    ],
+)
+def test_a_command_in_quotes_is_no_file_to_lint(path, next_step):
+    """Its path is the folder and its name."""
+    run = make.ladder_run({"a": (2000, 480e-6), "b": (2400, 380e-6)}, blocks=4)
+    copy = PrivateCopy(Path("/srv/shop"), ())
+    arms = [
+        replace(arm, profile=replace(arm.profile, path=Path(path), private_copy=copy))
+        for arm in run.plan.arms
+    ]
+    text = shown(summarise(replace(run, plan=replace(run.plan, arms=tuple(arms)))))
+    assert re.findall(r"lab lint \S+", text) == ([next_step] if next_step else [])
 
 
 @pytest.mark.parametrize(("status", "said"), [(0, "measured"), (3, "inconclusive")])

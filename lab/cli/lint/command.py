@@ -218,8 +218,8 @@ def _searched(names: tuple[str, ...]) -> list[str]:
         elif inside := [*find(Path(name))]:
             found += inside
         else:
-            names = "uWSGI, gunicorn, granian, uvicorn or hypercorn"
-            problem = f"has no configuration of {names}: give the file"
+            servers = "uWSGI, gunicorn, granian, uvicorn or hypercorn"
+            problem = f"has no configuration of {servers}: give the file"
             raise UsageError(f"{name} {why_folder(Path(name), problem)}")
     return found
 
