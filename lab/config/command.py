@@ -92,7 +92,8 @@ def profile_of(text: str, folder: Path | None = None) -> Profile:
     name = _name(re.sub(r"[^\w.]+", "-", " ".join((program, *named))).strip("-"))
     options = tuple(("app", app) for app in apps[-1:])
     profile = started_by(name, here / name, tuple(words), options)
-    version = (words[0], "--version") if at == 0 and server and server.listen else ()
+    prints = server is not None and server.listen and server.prints_version
+    version = (words[0], "--version") if at == 0 and prints else ()
     return replace(
         profile, summary=text, version=version, private_copy=PrivateCopy(here, tuple(altered))
     )

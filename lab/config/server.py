@@ -78,6 +78,9 @@ class Server:
     edits_command: bool = False
     """Whether `edited` can also change a command."""
 
+    prints_version: bool = True
+    """Whether its command prints its version with --version."""
+
     has_builds: bool = False
     """Whether its builds differ in options, plug-ins and Python, so that the program is asked."""
 

@@ -245,8 +245,7 @@ def test_a_worker_that_dies(tmp_path, program, fact):
         old = json.loads(served(port).body)["pid"]
         signal.pidfd_send_signal(_pidfd(old), signal.SIGKILL)
         if fact:
-            status = process.wait(timeout=60)
-            assert (status == 0) is ("status 0" in DOES["asgi-dead-worker"][program])
+            process.wait(timeout=60)
         else:
             until(lambda: _other(port, old), "another worker")
             assert process.poll() is None

@@ -203,7 +203,8 @@ def is_users_own(name: str) -> bool:
 
 
 def _is_users_own(path: Path) -> bool:
-    return path.suffix != ".toml" and not is_ours(path)
+    is_peer = path.suffix == ".toml" and servers.of_file(path) is None
+    return not is_peer and not is_ours(path)
 
 
 def _located(name: str) -> Source:
@@ -230,7 +231,7 @@ def _located(name: str) -> Source:
     if source.command:
         return source
     if source.path.suffix not in KINDS or (source.section and source.path.suffix != ".ini"):
-        wanted = "an .ini of uWSGI, a gunicorn.conf.py, or a .toml of another server"
+        wanted = "an .ini of uWSGI, a gunicorn.conf.py, a hypercorn.toml, or a .toml of a peer"
         raise ProfileError(name, f"a profile is {wanted}")
     # Keep links: in uWSGI, %d and %n are those of the link.
     return replace(source, path=Path(os.path.abspath(source.path)))  # noqa: PTH100 - see above

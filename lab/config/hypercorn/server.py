@@ -10,7 +10,8 @@ from lab.config.command_server import CommandServer
 from lab.config.command_table import CommandTable
 from lab.config.configuration import Config, Known
 from lab.config.hypercorn import steps
-from lab.config.hypercorn.command import PROGRAM, TABLE, interface_of, is_file, read
+from lab.config.hypercorn.command import PROGRAM, TABLE, interface_of, read
+from lab.config.hypercorn.file import PYTHON, TOML
 from lab.config.interface import ASGI
 from lab.config.steps import Steps
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
@@ -26,6 +27,8 @@ FILES = (
 )
 """Usual names of its files."""
 
+NO_PYTHON = "lab starts no Python file of hypercorn: give a TOML file, or the command in quotes"
+
 
 class Hypercorn(CommandServer):
     """hypercorn."""
@@ -39,11 +42,21 @@ class Hypercorn(CommandServer):
         return read(path, known)
 
     def edited(self, config: Config, steps: Steps) -> str:
-        """Return the text of a command after the steps."""
-        if is_file(config.file):
-            problem = "lab does not edit files of hypercorn: write the options in its command"
-            raise ProfileError(config.file, problem)
-        return self.table.edited(config, steps, read)
+        """Return the text of a command, or of a file in TOML, after the steps."""
+        from lab.config.hypercorn import edit
+
+        if config.file.suffix == PYTHON:
+            raise ProfileError(config.file, f"{NO_PYTHON}, nor edits it")
+        is_toml = config.file.suffix == TOML
+        return edit.edited(config, steps) if is_toml else self.table.edited(config, steps, read)
+
+    def profile_of_file(self, path: Path) -> Profile | None:
+        """Return the profile of a file in TOML, which a trial serves from a private copy."""
+        from lab.config.hypercorn.edit import profile_of_file
+
+        if path.suffix == PYTHON:
+            raise ProfileError(path, NO_PYTHON)
+        return profile_of_file(path) if path.suffix == TOML else None
 
     def interface(self, profile: Profile) -> str:
         """Return that of its command."""
@@ -81,5 +94,6 @@ HYPERCORN = Hypercorn(
     output="hypercorn.sh",
     interfaces=(ASGI,),
     edits_command=True,
+    prints_version=False,
     tunable=steps.TUNABLE,
 )

@@ -39,9 +39,13 @@ DEFAULT = "127.0.0.1:8000"
 
 COMPUTED = "the value is computed, and lab does not run it: write the value"
 
+NO_MASK = "lab does not know this mask: set the permissions of the socket's folder"
+
 NO_QUIC = "HTTP/3, which no other of these servers speaks: let the proxy speak it to clients"
 
 OWNER = "it owns the UNIX socket only; hypercorn's processes run as the user that starts them"
+
+IN_COMMAND = "not needed: the command names the application, which then counts"
 
 NO_NAME = "hypercorn does not know this name and ignores it"
 
@@ -75,11 +79,15 @@ def service_of(config: Config) -> Service:
     if tls is None:
         dropped = [key for key in by_sense if key.startswith(("certificate", "client-"))]
         idle += [by_sense.pop(key).was for key in (*dropped, *({"ciphers"} & by_sense.keys()))]
-    elif asks := last.get("verify_mode") or last.get("cert_reqs"):
-        number = REQUIRED.get(asks.value, asks.value)
-        if number in {"1", "2"} and "client-ca" in by_sense:
-            sense = senses()["client-required"]
-            by_sense[sense.key] = SenseSetting(sense, (), number == "2", written(asks))
+    asks = last.get("verify_mode") or last.get("cert_reqs")
+    number = REQUIRED.get(asks.value, asks.value) if asks else "0"
+    if asks and number in {"1", "2"} and "client-ca" in by_sense:
+        sense = senses()["client-required"]
+        by_sense[sense.key] = SenseSetting(sense, (), number == "2", written(asks))
+    elif asks:
+        idle.append(written(asks))
+    idle += [written(one) for one in plain if one.option == "insecure_bind" and tls is None]
+    in_file = [one for one in plain if one.option == "application_path"]
     header = last.get("include_server_header")
     if header is not None and not _is_on(header):
         sense = senses()["server-header"]
@@ -104,11 +112,13 @@ def service_of(config: Config) -> Service:
             *((written(one), COMPUTED) for one in computed),
             *((written(one), NO_QUIC) for one in plain if one.option == "quic_bind"),
             *((written(last[name]), OWNER) for name in ("user", "group") if name in last),
+            *((written(one), NO_MASK) for one in _other_masks(last)),
             *no_module(served, application),
         ),
         needless=(
             *((written(one), NO_NAME) for one in others if one.spot.file.suffix == TOML),
             *((written(one), IS_DEFAULT) for one in _defaults(last)),
+            *((written(one), IN_COMMAND) for one in in_file),
         ),
         unclear=keys_of(PROGRAM, unclear),
         interface=interface_of(config),
@@ -167,6 +177,13 @@ def _mode(last: dict[str, Setting]) -> dict[str, SenseSetting]:
     mode = Expression.of(f"{0o777 & ~int(mask.value):o}")
     sense = senses()["socket-mode"]
     return {sense.key: SenseSetting(sense, (mode,), True, written(mask))}
+
+
+def _other_masks(last: dict[str, Setting]) -> Iterator[Setting]:
+    """Yield a mask that is no number in decimal."""
+    mask = last.get("umask")
+    if mask is not None and not mask.value.isdecimal():
+        yield mask
 
 
 def _tls(last: dict[str, Setting]) -> tuple[str, str] | None:

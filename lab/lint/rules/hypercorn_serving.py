@@ -17,7 +17,7 @@ from lab.lint.rules.uvicorn_serving import ALWAYS, KEPT, ON_FAILURE
     Severity.DANGEROUS,
     "workers that end together",
     why="when one worker dies, for example by the OOM killer, hypercorn ends the others with their "
-    "requests and exits, often with status 0; let its supervisor always start it again, or run one "
+    "requests and exits, with any status; let its supervisor always start it again, or run one "
     "worker in each of several containers",
     source="hypercorn/run.py:106 `_join_exited(processes) if exitcode != 0 else exitcode`",
     bad="workers = 4",
