@@ -209,6 +209,9 @@ class Known:
         """
         text = self.overlay.get(path)
         if text is None and not self.reaches(path):
+            if self.surroundings.container and path.is_absolute():
+                where = "no COPY and no volume shows which file here it is"
+                raise UnreadableError(f"is a file of the container, and {where}: name that file")
             raise UnreadableError(
                 "lies outside of this folder, or is hidden: use --trusted to read it"
             )

@@ -285,6 +285,28 @@ def test_a_file_in_an_image_is_the_one_that_is_copied(tmp_path, monkeypatch):
         reading.read("Dockerfile", Known())
 
 
+@pytest.mark.parametrize(
+    "copied",
+    [
+        "FROM a AS built\nCOPY . /src/\nFROM a\nCOPY --from=built /src/ /app/",
+        "FROM a AS built\nCOPY shop /src/shop/\nFROM a\nCOPY --chown=www --from=built /src/ /app/",
+        "FROM a AS built\nCOPY . /src\nFROM a\nCOPY --from=built /src/shop/u.ini /app/shop/",
+        "FROM a\nCOPY . /src\nFROM a\nCOPY --from=0 /src /app",
+    ],
+)
+def test_a_file_from_another_stage_is_the_one_that_was_copied_there(tmp_path, monkeypatch, copied):
+    """And one that no stage copies is unknown, with what to do."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "u.ini").write_text("[uwsgi]\nharakiri = 7\n")
+    (tmp_path / "Dockerfile").write_text(f'{copied}\nCMD ["uwsgi", "/app/shop/u.ini"]\n')
+    known = Known().for_files(trusted=False)
+    assert reading.read("Dockerfile", known).last("harakiri").value == "7"
+    (tmp_path / "Dockerfile").write_text(f'{copied}\nCMD ["uwsgi", "/other/u.ini"]\n')
+    with pytest.raises(ProfileError, match=r"/other/u\.ini: is a file of the container, and no CO"):
+        reading.read("Dockerfile", known)
+
+
 def test_a_search_finds_all_but_what_is_for_development(tmp_path, monkeypatch):
     """One that is named is read."""
     monkeypatch.chdir(tmp_path)

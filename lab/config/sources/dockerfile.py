@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -27,6 +28,9 @@ CALLED = r"(?:.*\.)?(?:Dockerfile|Containerfile|dockerfile)(?:[.-].*)?"
 
 MOST_STAGES, MOST_COPIES = 50, 200
 """Stages, and files that are copied to one, which are looked at: the last ones."""
+
+MOST_NAMES, MOST_OF_STAGE = 4, 12
+"""Names of one COPY from a stage, and files that they stand for, which are looked at."""
 
 MOST_CHARACTERS = 256
 """Of a value with variables that is known."""
@@ -116,8 +120,8 @@ class _Stage:
     stop_signal: str = ""
     copies: tuple[tuple[PurePosixPath, Path], ...] = ()
 
-    def take(self, instruction: Instruction, path: Path) -> None:
-        """Take an instruction of the stage."""
+    def take(self, instruction: Instruction, path: Path, stages: Mapping[str, _Stage]) -> None:
+        """Take an instruction of the stage; *stages* are those above it, by name."""
         text = instruction.value.text
         match instruction.name:
             case "ENV":
@@ -146,8 +150,19 @@ class _Stage:
                 self.stop_signal = text
             case "COPY" | "ADD":
                 names = _replaced(text, self.arguments)
-                copies = _copies(names, PurePosixPath(self.folder), path)
+                copies = self._copied(names, path, stages)
                 self.copies = (*self.copies, *copies)[-MOST_COPIES:]
+
+    def _copied(
+        self, text: str, path: Path, stages: Mapping[str, _Stage]
+    ) -> Iterator[tuple[PurePosixPath, Path]]:
+        """Yield what COPY puts where."""
+        folder = PurePosixPath(self.folder)
+        from_stage = re.search(r"--from=(\S+)", text)
+        if from_stage is None:
+            yield from _copies(text, folder, path)
+        elif other := stages.get(from_stage[1].lower()):
+            yield from islice(_copies_of_stage(text, folder, other.copies), MOST_OF_STAGE)
 
     def starts(self, file: SourceFile) -> Iterator[StartCommand]:
         """Yield the command that the stage starts, if that is a server."""
@@ -211,7 +226,7 @@ def _stages(file: SourceFile) -> Iterator[_Stage]:
                 arguments=dict(base.arguments),
             )
         elif stage is not None:
-            stage.take(instruction, file.path)
+            stage.take(instruction, file.path, stages)
         elif instruction.name == "ARG":
             arguments |= dict(_argument(text))
     yield from stages.values()
@@ -263,7 +278,7 @@ def _environ(instruction: Instruction) -> Iterator[tuple[str, tuple[str | None, 
 def _copies(text: str, folder: PurePosixPath, path: Path) -> Iterator[tuple[PurePosixPath, Path]]:
     """Yield what COPY puts where; the folder that an image is built in is not certain."""
     words = [word for word in text.split() if not word.startswith("--")]
-    if "--from" in text or "<<" in text:
+    if "<<" in text:
         return
     if text.startswith("["):
         with suppress(ValueError, RecursionError):
@@ -277,6 +292,20 @@ def _copies(text: str, folder: PurePosixPath, path: Path) -> Iterator[tuple[Pure
                 continue
             yield folder / to, here / source
             yield folder / to / PurePosixPath(source).name, here / source
+
+
+def _copies_of_stage(
+    text: str, folder: PurePosixPath, copies: Sequence[tuple[PurePosixPath, Path]]
+) -> Iterator[tuple[PurePosixPath, Path]]:
+    """Yield what COPY puts where from a stage into which files of this machine were copied."""
+    *names, to = [word for word in text.split() if not word.startswith("--")] or [""]
+    for source in (PurePosixPath("/", name) for name in names[-MOST_NAMES:]):
+        for there, here in copies:  # by their texts: pathlib takes 20 times as long
+            if f"{there}/".startswith(f"{source}/".replace("//", "/")):
+                yield folder / to / there.relative_to(source), here
+            elif f"{source}/".startswith(f"{there}/"):
+                yield folder / to, here / source.relative_to(there)
+                yield folder / to / source.name, here / source.relative_to(there)
 
 
 def _folder(folder: str, around: Surroundings, path: Path) -> Path:
