@@ -283,6 +283,9 @@ def test_fix_says_that_only_unsafe_fixes_are_left(lint):
     write("u.ini", "[uwsgi]\nhttp-socket = 127.0.0.1:80\nmodule = a\n")
     unsafe = "Fixed nothing: 3 findings need --fix --unsafe-fixes.\n"
     assert lint("u.ini", "--fix")[2] == unsafe
+    for options in ("--diff",), ("--fix", "--diff"):
+        assert lint("u.ini", *options)[1:] == ("", unsafe.replace("Fixed nothing", "No safe fix"))
+    assert "No safe" not in lint("u.ini", "--diff", "--unsafe-fixes")[2]
     assert "Fixed nothing" not in lint("u.ini")[2] + lint("u.ini", "--fix", "--unsafe-fixes")[2]
 
 

@@ -169,7 +169,8 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             versions.append(linted.target)
     located_flaws = _unique(results)
     flaws = [located.flaw for located in located_flaws]
-    _say_unsafe(flaws if fixed_nothing else (), remarks=remarks)
+    fixed_nothing |= given["diff"] and not changes
+    _say_unsafe(flaws if fixed_nothing else (), is_diff=given["diff"], remarks=remarks)
     # "No findings" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
         _say(located_flaws, given["format"], remarks=remarks)
@@ -255,12 +256,13 @@ def _container_signs(linted: lint.LintResult) -> list[str]:
     return [container_sign(config.start.spot.file if config.start else config.file)]
 
 
-def _say_unsafe(flaws: Iterable[Flaw], *, remarks: bool) -> None:
+def _say_unsafe(flaws: Iterable[Flaw], *, is_diff: bool, remarks: bool) -> None:
     """Say how many findings have only a fix that changes behaviour; nothing without any."""
     count = sum(1 for flaw in flaws if flaw.fix and not flaw.fix.safe and (remarks or flaw.shown))
     if count:
         verb = "needs" if count == 1 else "need"
-        text = f"Fixed nothing: {counted(count, 'finding')} {verb} --fix --unsafe-fixes."
+        result = "No safe fix" if is_diff else "Fixed nothing"
+        text = f"{result}: {counted(count, 'finding')} {verb} --fix --unsafe-fixes."
         say(text, err=True)
 
 
