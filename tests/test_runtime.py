@@ -190,6 +190,8 @@ def test_a_peer_is_the_environments_own(tmp_path):
         program(Runtime(python=own), "gunicorn")
     found = look("gunicorn-sync", Runtime(python=own)).missing
     assert found == f"needs gunicorn ({own}/bin/pip install gunicorn), which is not installed"
+    found = look("gunicorn shop:app", Runtime(python=own)).missing
+    assert found == f"{own} has no gunicorn: {own}/bin/pip install gunicorn"
     assert program(Runtime(python=own), "sh").endswith("/sh")
 
 

@@ -99,12 +99,17 @@ class CpuFull(WatchNotice):
 
     cpu: float
     """Cores that the workers used."""
+    others: bool = False
+    """Whether other programs used most of the rest."""
     page = "explanation/what-limits-uwsgi.md#4-the-application"
 
     def sentence(self) -> str:
         """Say that more threads would not help."""
+        rest = (
+            ", and other programs most of the rest" if self.others else ", which is most of theirs"
+        )
         return (
-            f"Requests waited, and the workers used {self.cpu:.1f} cores, which is most of theirs: "
+            f"Requests waited, and the workers used {self.cpu:.1f} cores{rest}: "
             "the CPU is the limit, and more threads do not help."
         )
 
@@ -199,6 +204,7 @@ def verdict(
     cpu: Sequence[float],
     cores: int,
     dropped: int | None,
+    idle: float | None = None,
     awaited: str = "",
 ) -> list[WatchNotice]:
     """
@@ -212,9 +218,12 @@ def verdict(
         cpu: Cores that each worker used.
         cores: Of the machine.
         dropped: Handshakes; None: unknown.
+        idle: Cores of the machine that were idle; None: unknown.
         awaited: The server that most threads wait for; empty: none, or unknown.
     """
-    return [*_notices(figures, looks, threads, loops, cpu, cores, dropped, awaited)]
+    theirs = min(cores, len(cpu))
+    free = theirs if idle is None else min(theirs, sum(cpu) + idle)
+    return [*_notices(figures, looks, threads, loops, cpu, (theirs, free), dropped, awaited)]
 
 
 def _notices(  # noqa: PLR0917 - as above
@@ -223,10 +232,11 @@ def _notices(  # noqa: PLR0917 - as above
     threads: int | None,
     loops: bool,
     cpu: Sequence[float],
-    cores: int,
+    cores: tuple[int, float],
     dropped: int | None,
     awaited: str,
 ) -> Iterator[WatchNotice]:
+    theirs, free = cores
     if dropped:
         yield HandshakesDropped(dropped, figures.limit)
     if figures.in_flight.mean < LEAST:
@@ -238,19 +248,19 @@ def _notices(  # noqa: PLR0917 - as above
         return
     if figures.waited <= OFTEN:
         if not dropped:
-            yield _room_left(figures, threads * len(cpu), cpu, min(cores, len(cpu)))
+            yield _room_left(figures, threads * len(cpu), cpu, free)
         return
     apart = uneven(looks, threads, len(cpu))
     if apart > OFTEN:
         busiest = max(figures.workers, key=lambda worker: worker.in_flight)
         yield UnevenWorkers(apart, busiest.pid, busiest.time or 0.0)
-    elif sum(cpu) >= CPU_FULL * min(cores, len(cpu)):
-        yield CpuFull(sum(cpu))
+    elif sum(cpu) >= CPU_FULL * free:
+        yield CpuFull(sum(cpu), others=sum(cpu) < CPU_FULL * theirs)
     else:
         yield WorkersFull(figures.waited, awaited)
 
 
-def _room_left(figures: InFlight, capacity: int, cpu: Sequence[float], cores: int) -> RoomLeft:
+def _room_left(figures: InFlight, capacity: int, cpu: Sequence[float], cores: float) -> RoomLeft:
     """
     Return how much room there is.
 

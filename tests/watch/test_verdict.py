@@ -30,6 +30,8 @@ CASES = [
     (FULL, {}, ["WorkersFull"]),
     (FULL, {"cpu": [0.9, 0.8]}, ["CpuFull"]),
     (FULL, {"cpu": [0.45, 0.45], "cores": 1}, ["CpuFull"]),
+    (FULL, {"idle": 3.6}, ["WorkersFull"]),
+    (FULL, {"idle": 0.05}, ["CpuFull"]),
     (QUEUED, {}, ["WorkersFull"]),
     (IDLE, {}, ["TooLittleTraffic"]),
 ]
@@ -73,6 +75,7 @@ def test_the_busiest_worker_is_named():
             "at least 2 times .* the CPU for 1.2 times of them, so the CPU would",
         ),
         ({"cpu": [0.4, 0.4], "cores": 1}, "the CPU for 1.2 times of them"),
+        ({"idle": 0.1}, "the CPU for 1.2 times of them"),
     ],
 )
 def test_more_requests_are_told_by_littles_law_and_never_beyond_twice(differs, says):
@@ -80,6 +83,14 @@ def test_more_requests_are_told_by_littles_law_and_never_beyond_twice(differs, s
     usual = {**USUAL, **differs}
     (notice,) = verdict(in_flight_of(QUIET, usual["threads"]), QUIET, **usual)
     assert re.search(says.replace("(2", r"\(2"), notice.sentence()), notice.sentence()
+
+
+def test_cpu_that_other_programs_use_is_named():
+    """Each worker may still be far from a core."""
+    for cpu, end in (([0.9, 0.9], "which is most of theirs"), ([0.2, 0.2], "and other programs")):
+        usual = {**USUAL, "cpu": cpu, "idle": 0.05}
+        (notice,) = verdict(in_flight_of(FULL, 4), FULL, **usual)
+        assert f"cores, {end}" in notice.sentence()
 
 
 def test_full_workers_are_told_with_the_server_that_they_wait_for():

@@ -168,6 +168,12 @@ def parse_cores(text: str, usable: Iterable[int]) -> CpuTimes:
     return CpuTimes(len(rows), idle + waiting, hard + soft, steal)
 
 
+def idle_seconds() -> float | None:
+    """Return for how many seconds since boot CPUs were idle, summed over all; None: unknown."""
+    (times,) = _read_cores(frozenset())
+    return None if times is None else times.idle
+
+
 def parse_pressure(text: str) -> float:
     """
     Parse the seconds in which some task waited, from a file of /proc/pressure.

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from lab.analysis.in_flight import Look, look_at, look_at_unix
 from lab.analysis.ladder import Ladder
+from lab.bench.probes.pressure import idle_seconds
 from lab.bench.probes.sock_diag import ListeningSocket, SocketDiagnosis
 from lab.bench.probes.sockets import Growth, drops
 from lab.bench.probes.tcp import read_counters
@@ -79,6 +80,7 @@ class Watching(Generic[Server]):
     _counters: dict[str, int] = field(default_factory=dict)
     _began: float = 0.0
     _cpu: float = 0.0
+    _idle: float | None = None
 
     def __post_init__(self) -> None:
         self.workers = Workers(self.target.root, self.target.inodes)
@@ -109,6 +111,14 @@ class Watching(Generic[Server]):
         return time.monotonic() - self._began
 
     @property
+    def idle(self) -> float | None:
+        """Cores of the machine that were idle since it began; None: unknown."""
+        now = idle_seconds()
+        if now is None or self._idle is None:
+            return None
+        return (now - self._idle) / self.elapsed
+
+    @property
     def cost(self) -> float:
         """Share of a core that watching has cost so far."""
         return (time.thread_time() - self._cpu) / max(1e-9, self.elapsed)
@@ -131,6 +141,7 @@ class Watching(Generic[Server]):
 
     def _begin(self) -> None:
         self._began, self._cpu = time.monotonic(), time.thread_time()
+        self._idle = idle_seconds()
         self._counters = read_counters(self.target.space or "self")
         self._listeners = self._read_listeners()
         self.workers.search()

@@ -144,7 +144,8 @@ def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
         except MissingError as error:
             short = first.removeprefix(f"{project.root()}/")
             absent = f"needs {short}{hint}, which is not installed"
-            return str(error) if UWSGI in command else absent
+            says_where = UWSGI in command or (runtime.python is not None and not hint)
+            return str(error) if says_where else absent
     services = (backing.read(project.backing() / f"{name}.toml") for name in profile.peer.backing)
     return next(filter(None, map(backing.missing, services)), None)
 

@@ -128,6 +128,7 @@ def verdict_of(
         loops=settings.loops,
         cpu=[use.cpu for use in whole.workers if use.cpu is not None],
         cores=os.cpu_count() or 1,
+        idle=watching.idle,
         dropped=whole.dropped,
         awaited=in_a_line(watching.waits.awaited(whole.figures.in_workers.mean / 2)),
     )
