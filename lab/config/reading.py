@@ -426,6 +426,10 @@ def _program(word: str) -> str:
 def _why_unread(words: Sequence[str], commands: Collection[str]) -> str:
     """Return why words are no command that is read, and what to name instead."""
     server = servers.of_command(words)
+    if server is None and _program(words[0]) == "fastapi":
+        return "fastapi starts uvicorn: give uvicorn's command, as in 'uvicorn app.main:app'"
+    if server is None and any(word.startswith("-") for word in words):
+        return f"is no file, and no command of {' or '.join(commands)}"
     if server is None:
         return "the file does not exist"
     form, program = server.file, server.program

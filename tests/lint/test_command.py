@@ -432,6 +432,8 @@ def test_what_is_no_text_is_refused(lint):
         ("daphne a:b", "is a command of daphne, whose options lab does not know"),
         ("bob's.ini", "the file does not exist"),
         ("no such.ini", "the file does not exist"),
+        ("my-server --port 3", "is no file, and no command of uwsgi or gunicorn or granian"),
+        ("fastapi run --workers 4", "fastapi starts uvicorn: give uvicorn's command, as in 'uvi"),
     ],
 )  # fmt: skip
 def test_what_is_no_file_is_told_as_what_it_is(lint, name, said):
