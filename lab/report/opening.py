@@ -351,9 +351,14 @@ def _commands(summary: Summary, next_steps: NextSteps) -> tuple[str, ...]:
     run = summary.run
     kinds = (ending for server in servers.every() for ending in server.endings if "." in ending)
     endings = tuple(kinds)
-    theirs = [profile.path for profile in run.plan.profiles if profile.private_copy]
-    # Of a command in quotes the path is its folder and the name of the profile.
-    files = dict.fromkeys(str(path) for path in theirs if path.name.endswith(endings))
+    theirs = [profile for profile in run.plan.profiles if profile.private_copy]
+    # A profile of ours with their application has no alteration. Of a command in quotes the path is
+    # its folder and the name of the profile.
+    files = dict.fromkeys(
+        str(profile.path)
+        for profile in theirs
+        if profile.path.name.endswith(endings) and (profile.altered or profile.commands)
+    )
     lab, load, lines = next_steps.program, run.plan.load, list[str]()
     if theirs:
         lines = [f"  {lab} lint {shlex.join(files)}"] if files else []

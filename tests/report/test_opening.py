@@ -19,6 +19,7 @@ from lab.model.measurement import Failure
 from lab.model.numbers import figure
 from lab.model.plan import Role
 from lab.model.profile import PrivateCopy
+from lab.model.runtime import Alteration
 from lab.report import opening, terminal
 from lab.report.caveats import ONE_CORE, of_cores
 from tests.kit import builders as make
@@ -157,16 +158,21 @@ def test_a_run_of_asgi_servers_names_no_ini():
 
 
 @pytest.mark.parametrize(
-    ("path", "next_step"),
+    ("path", "altered", "next_step"),
     [
-        ("/srv/shop/uwsgi.ini", "lab lint /srv/shop/uwsgi.ini"),
-        ("/srv/shop/gunicorn-k-uvicorn_worker.U-e7c0", None),
+        (
+            "/srv/shop/uwsgi.ini",
+            (Alteration("socket", "a", "b"),),
+            "lab lint /srv/shop/uwsgi.ini",
+        ),
+        ("/srv/lab/profiles/tuned.ini", (), None),
+        ("/srv/shop/gunicorn-k-uvicorn_worker.U-e7c0", (), None),
     ],
 )
-def test_a_command_in_quotes_is_no_file_to_lint(path, next_step):
-    """Its path is the folder and its name."""
+def test_a_command_in_quotes_and_a_profile_of_ours_are_no_files_to_lint(path, altered, next_step):
+    """The path of a command is its folder and its name; ours serves their application."""
     run = make.ladder_run({"a": (2000, 480e-6), "b": (2400, 380e-6)}, blocks=4)
-    copy = PrivateCopy(Path("/srv/shop"), ())
+    copy = PrivateCopy(Path("/srv/shop"), altered)
     arms = [
         replace(arm, profile=replace(arm.profile, path=Path(path), private_copy=copy))
         for arm in run.plan.arms

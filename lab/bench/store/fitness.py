@@ -143,7 +143,7 @@ COSTS = {
         "Stop programs that use memory, then: `swapoff -a && swapon -a`",
     ),
     "slowed badly": (
-        "A slowed server has less than its share of the CPUs, and other programs the rest",
+        "With `--server-share` a server gets less than that share, and other programs the rest",
         "Stop other programs.",
     ),
     "slowed server": (
@@ -291,7 +291,7 @@ def _slowed(moment: Moment) -> Iterator[Check]:
     if isinstance(moment.slowed, str):
         yield _judged("slowed server", f"not possible: {moment.slowed}", fine=False)
     elif moment.slowed is not None:
-        had = f"had {moment.slowed:.0%} of the CPUs for {SLOWED:.0%}"
+        had = f"{moment.slowed:.0%} of the CPUs with --server-share {SLOWED:.0%}"
         fine = abs(moment.slowed - SLOWED) < SLOWED / 4
         yield _judged("slowed server", had, fine=fine, why="" if fine else "slowed badly")
 
