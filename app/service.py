@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import platform
+from typing import cast
 
 from flask import Response, request
 from werkzeug.exceptions import HTTPException, NotFound
@@ -19,7 +20,6 @@ from app import documents
 from app.answer import is_named, ready
 from app.framework import Answer, Service
 from app.number import NumberError, parse_number, read_max_digits
-from app.problem import answer_http_error, problem
 
 
 def make_service() -> Service:
@@ -109,3 +109,28 @@ def _add_metrics(service: Service) -> None:
 def _now(body: str | bytes, content_type: str = documents.TEXT) -> Response:
     """Return a response that is true at this moment only."""
     return Response(body, headers={"Cache-Control": "no-store"}, content_type=content_type)
+
+
+def problem(status: int, detail: str, **members: object) -> Response:
+    """Make an error response; see `problem_document`."""
+    return Response(
+        documents.problem_document(status, detail, **members),
+        status,
+        content_type=documents.PROBLEM,
+    )
+
+
+def answer_http_error(error: HTTPException) -> Response:
+    """
+    Answer what Flask raised: no such path, no such method, an exception in a view.
+
+    Flask logs the exception with its traceback before this is called; none of it is sent.
+    """
+    if error.response is not None:  # it was raised with one
+        return cast("Response", error.response)
+    # Never a redirect and never without a code: Flask does not hand those to error handlers.
+    response = problem(error.code or 500, error.description or "The request failed.")
+    for name, value in error.get_headers(request.environ):
+        if name.lower() != "content-type":
+            response.headers[name] = value  # Allow, with a 405
+    return response

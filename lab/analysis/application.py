@@ -19,5 +19,5 @@ def applications(plan: Plan) -> dict[str, str]:
 
 def interface(plan: Plan) -> str:
     """Return how all profiles call their applications; `UNKNOWN` where they differ."""
-    found = {servers.of(profile).interface(profile) for profile in plan.profiles}
-    return found.pop() if len(found) == 1 else UNKNOWN
+    interfaces = {servers.of(profile).interface(profile) for profile in plan.profiles}
+    return interfaces.pop() if len(interfaces) == 1 else UNKNOWN

@@ -78,6 +78,8 @@ def test_payload_answers_no_other_size(path):
         ("loadtests.workloads.hello", ["flask", "fib", "lab"]),
         ("loadtests.workloads.payload", ["flask", "fib", "lab"]),
         ("loadtests.workloads.fib._article", ["app.service", "lab"]),
+        ("loadtests.workloads.fib._asgi", ["flask", "werkzeug", "app.service", "lab"]),
+        ("loadtests.workloads.asgi", ["flask", "fib", "app", "lab"]),
     ],
 )
 def test_an_application_loads_nothing_of_the_others(module, absent):

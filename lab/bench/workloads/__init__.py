@@ -149,36 +149,36 @@ def read(name: str, path: str | None = None) -> WorkloadDescription:
     place, own = (("variant", variant), variants[variant]) if variant else ((), {})
     _check_table(file, text, {key: table[key] for key in table if key != "variant"})
     _check_table(file, text, own, *place)
-    said = _merged(table, own)
-    reply, apps = said.get("reply", {}), said.get("app", {})
-    for problem, key in _contradictions(said):
+    merged = _merged(table, own)
+    reply, apps = merged.get("reply", {}), merged.get("app", {})
+    for problem, key in _contradictions(merged):
         raise _error(file, text, problem, *(place if key in own else ()), key)
     try:
-        target, body = _expected(reply, path or said.get("path", "/"))
+        target, body = _expected(reply, path or merged.get("path", "/"))
     except ValueError as error:
         if path is not None:
             raise UsageError(f"--path {path!r}: {name} takes {error}") from None
         problem, within = f"path must be {error}", place if "path" in own else ()
         raise _error(file, text, problem, *within, "path") from None
     expect = Expectation(body=body)
-    posted = Request(target, said.get("method", "GET"), body=body or b"", expect=expect)
+    posted = Request(target, merged.get("method", "GET"), body=body or b"", expect=expect)
     asked = Workload(
         name=name,
         path=target,
         expect=expect,
         app=apps.get("wsgi") or None,
         apps=apps,
-        wire=Wire(said.get("wire", Wire.HTTP)),
-        transport=Transport(said.get("transport", Transport.TCP)),
-        size=said.get("size", 0),
-        lines=said.get("lines", 1),
-        requests=(posted,) if "method" in said else (),
-        backing=tuple(said.get("backing", ())),
-        words=tuple(said.get("words", {}).items()),
-        work=said.get("work"),
+        wire=Wire(merged.get("wire", Wire.HTTP)),
+        transport=Transport(merged.get("transport", Transport.TCP)),
+        size=merged.get("size", 0),
+        lines=merged.get("lines", 1),
+        requests=(posted,) if "method" in merged else (),
+        backing=tuple(merged.get("backing", ())),
+        words=tuple(merged.get("words", {}).items()),
+        work=merged.get("work"),
     )
-    article = _fitting(said["article"]) if "article" in said else None
-    return WorkloadDescription(asked, said["summary"], _fitting(said.get("load", {})), article)
+    article = _fitting(merged["article"]) if "article" in merged else None
+    return WorkloadDescription(asked, merged["summary"], _fitting(merged.get("load", {})), article)
 
 
 def workload(
