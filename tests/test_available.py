@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from lab.bench import profiles
 from lab.bench.profiles import find
 from lab.bench.trials.announcement import announcement
 from lab.bench.trials.available import available, look, look_at_all
@@ -20,6 +21,7 @@ from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.workload import Workload
 from tests.kit import builders as make
+from tests.kit.lab_process import SITES
 
 FIB, HELLO = workload("fib"), workload("hello")
 
@@ -58,6 +60,30 @@ def test_a_profile_may_serve_something_of_its_own_for_a_family():
     """Whatever its interfaces are."""
     assert served(interfaces=("echo",), apps=(("db", "a:own"),)) == "a:own"
     assert served(apps=(("other", "a:own"),)) == "a:w"
+
+
+def test_an_application_that_the_user_names_is_served_by_either_interface():
+    """Whether it is one for that interface, its server says; and the Flask service is for one."""
+    named = workload(app="shop:app", chdir=SITES)
+    own = [app_of(profiles.read(name), named) for name in ("tuned", "uvicorn", "hypercorn")]
+    assert own == ["shop:app"] * 3
+    ours = app_of(profiles.read("uvicorn"), read("fib").workload)
+    assert ours == "loadtests.workloads.fib._asgi:app"
+    assert app_of(profiles.read("uvicorn"), read("payload-1k").workload) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "kept"),
+    [("uvicorn held:asgi", "granian-asgi"), ("gunicorn held:application", "granian")],
+)
+def test_what_a_configuration_serves_is_no_application_for_the_other_interface(
+    command, kept, monkeypatch
+):
+    """A server of that is left out, with the reason."""
+    monkeypatch.chdir(SITES)
+    chosen, skipped, _ = available([command, "granian-asgi", "granian"], workload(own=True))
+    assert [each.profile.name for each in chosen][1:] == [kept]
+    assert [why.split(";")[0][:6] for why in skipped.values()] == ["serves"]
 
 
 def test_each_arm_asks_what_its_profile_serves():

@@ -210,7 +210,10 @@ def _with_site_of_tests(words, folder):
     if words[1] == "lint" or not serves:
         return words
     quoted = [word for word in words[2:] if " " in word]
-    named = ["--app", "flask_site:application", "--chdir", str(SITES)] * ("--app" in words)
+    app, place = "flask_site:application", SITES
+    if "uvicorn" in words:
+        app, place = "loadtests.workloads.hello._asgi:app", ROOT
+    named = ["--app", app, "--chdir", str(place)] * ("--app" in words)
     named += ["--chdir", str(folder)] * ("--chdir" in words and bool(quoted))
     path = [] if words[1] == "show" else ["--path", "/where/Ulm"]
     python = ["--python", str(BIN.parent)] if "--python" in words else []

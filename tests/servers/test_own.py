@@ -148,14 +148,22 @@ def test_a_command_is_served_where_the_lab_asks(shop, monkeypatch):
                 "uvicorn granian-asgi --app MODULE:APP",
             ],
         ),
+        (
+            "uvicorn other:sync",
+            ["missing 1 required positional argument: 'start_response'", "lab run tuned granian"],
+        ),
         ("-w x other:app", ["argument -w/--workers: invalid int value: 'x'"]),
     ],
 )
 def test_a_command_that_serves_nothing_is_told_in_a_paragraph(shop, monkeypatch, words, said):
     """What is missing, in the server's own words, and what to write."""
     monkeypatch.chdir(shop / "site")
-    (shop / "site/other.py").write_text("async def app(scope, receive, send):\n    pass\n")
-    chosen, _, subject = available([f"gunicorn {words}"], OWN)
+    (shop / "site/other.py").write_text(
+        "async def app(scope, receive, send):\n    pass\n"
+        "def sync(environ, start_response):\n    pass\n"
+    )
+    command = words if words.startswith("uvicorn") else f"gunicorn {words}"
+    chosen, _, subject = available([command], OWN)
     with pytest.raises(ServerStartError) as raised:
         served(chosen[0].profile.name, chosen, subject, shop)
     assert raised.value.explained

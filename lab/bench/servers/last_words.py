@@ -87,6 +87,10 @@ ADVICE = {
     r"missing 1 required positional argument: .send": (
         f"it is an application of ASGI, and this server serves WSGI: {ASGI}"
     ),
+    r"missing 1 required positional argument: .start_response": (
+        "it is an application of WSGI, and this server serves ASGI: compare servers of WSGI, as in "
+        "lab run tuned granian --app MODULE:APP"
+    ),
 }
 """What a server says -> what to do."""
 

@@ -8,16 +8,15 @@ the user's application and the same proxy, so that only the servers differ.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from lab.bench import profiles
 from lab.bench.machine import project
 from lab.bench.machine.runtime import runtime_of
 from lab.bench.servers.runner import ServerRunner
-from lab.bench.trials.plan import app_of
+from lab.bench.trials.plan import NAMED, app_of
 from lab.config import servers
-from lab.config.interface import ASGI, WSGI
 from lab.config.launch import placed
 from lab.config.uwsgi.private import protocol_of, proxied
 from lab.config.uwsgi.roles import served_by
@@ -107,11 +106,17 @@ def _with_application_of_first(
     given = replace(
         workload,
         name=app,
-        apps={OWN: "", WSGI: app, ASGI: app},
+        apps={OWN: "", **dict.fromkeys(_interfaces(user_profile), app)},
         chdir=target.folder,
         beside=replace(runtime, variables=variables),
     )
     return [_with_application(profile, user_profile) for profile in run_profiles], given
+
+
+def _interfaces(profile: Profile) -> Collection[str]:
+    """Return how the application of a user's configuration can be called: all, if unknown."""
+    interface = servers.of(profile).interface(profile)
+    return (interface,) if interface in NAMED else NAMED
 
 
 def _with_application(profile: Profile, user_profile: Profile) -> Profile:

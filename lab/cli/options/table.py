@@ -34,7 +34,7 @@ class Job:
         choices=workloads.find(),
         shown=workloads.DEFAULT,
     )
-    app: str | None = option("--app", "Your WSGI application.", metavar="MODULE:CALLABLE")
+    app: str | None = option("--app", "Your WSGI or ASGI application.", metavar="MODULE:CALLABLE")
     chdir: Path | None = option(  # noqa: RUF009 - it is a field
         "--chdir",
         "Folder to import the application from; replaces the chdir of your ini.",

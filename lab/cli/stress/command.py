@@ -49,7 +49,11 @@ JUDGED = ("status", "check")
     "--fault", "faults", multiple=True, metavar="NAME", help="Only this fault; may be repeated."
 )
 @click.option("--rate", type=number(1, 1000), default=RATE, help="Requests per second.")
-@shared_option("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
+@shared_option(
+    "app",
+    help="Your WSGI or ASGI application.",
+    shown="one that waits 12 ms, or 100 ms in event loops",
+)
 @shared_options("chdir", *STARTED, *COPIED, "front")
 @shared_option("path", help="Request target; several make a mix.", shown="/ with --app")
 @shared_options(*ASKED[1:], *JUDGED)
