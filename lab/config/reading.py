@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from lab.config import servers, sources
+from lab.config import fastapi_run, servers, sources
 from lab.config.configuration import Config, Known
 from lab.config.files import LARGEST, UnreadableError
 from lab.config.server import Server
@@ -426,8 +426,11 @@ def _program(word: str) -> str:
 def _why_unread(words: Sequence[str], commands: Collection[str]) -> str:
     """Return why words are no command that is read, and what to name instead."""
     server = servers.of_command(words)
-    if server is None and _program(words[0]) == "fastapi":
-        return "fastapi starts uvicorn: give uvicorn's command, as in 'uvicorn app.main:app'"
+    if server is None and fastapi_run.is_start(words):
+        return (
+            "is read in a file only, such as a Dockerfile: give uvicorn's command, as in "
+            "'uvicorn app.main:app'"
+        )
     if server is None and any(word.startswith("-") for word in words):
         return f"is no file, and no command of {' or '.join(commands)}"
     if server is None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import NamedTuple
 
-from lab.config import servers
-from lab.config.line import ShellLine, aligned, joined
+from lab.config import fastapi_run, servers
+from lab.config.line import ShellLine, aligned, joined, quoted
 from lab.config.server import Server
 from lab.config.spot import Spot
 from lab.config.start import StartCommand, Surroundings
@@ -285,7 +285,16 @@ class _Command(NamedTuple):
     @property
     def is_server(self) -> bool:
         """Whether the command starts a server, or a shell that may."""
-        return self.program in SHELLS or servers.named(self.program) is not None
+        is_known = servers.named(self.program) is not None or self.is_fastapi
+        return self.program in SHELLS or is_known
+
+    @property
+    def is_fastapi(self) -> bool:
+        """Whether the command is `fastapi run` or `fastapi dev`, which start uvicorn."""
+        return fastapi_run.is_start([self.program, *self._values(self.at + 1)])
+
+    def _values(self, begins: int) -> list[str]:
+        return [word.value for word in self.words[begins:]]
 
     def exported(self, *, certain: bool) -> list[ShellLine]:
         """Return the variables that the command sets for the others; *certain*: their values."""
@@ -354,7 +363,7 @@ class _Command(NamedTuple):
         if any(PurePath(word.value).name in INITS for word in self.words[: self.at]):
             around = replace(around, is_first_process=False)
         place = replace(place, surroundings=around)
-        if server := servers.named(self.program):
+        if server := servers.named("uvicorn" if self.is_fastapi else self.program):
             values = {word.value for word in self.words[self.at :]}
             if not values & _ENDS_AT_ONCE.get(server.program, _ENDS_AT_ONCE[""]):
                 yield self._start(place, server, before, alone=alone)
@@ -381,8 +390,12 @@ class _Command(NamedTuple):
 
     def _start(self, place: _Place, server: Server, before: str, *, alone: bool) -> StartCommand:
         kept = self.at if self.kept is None else self.kept
-        known = [line for line in place.variables if _is_read(server, line.text)]
-        line = joined((*known, *self._variables(), *map(self._cut, self.words[kept:])))
+        known = [line for line in place.variables if self._is_read(server, line.text)]
+        variables = self._variables()
+        if self.is_fastapi:
+            variables = [line for line in variables if self._is_read(server, line.text)]
+        words = self._as_uvicorn(place) if self.is_fastapi else map(self._cut, self.words[kept:])
+        line = joined((*known, *variables, *words))
         wrappers = [word.raw for word in self.words[:kept] if not _VARIABLE.match(word.raw)]
         return StartCommand(
             place.name,
@@ -396,6 +409,25 @@ class _Command(NamedTuple):
             line.places,
         )
 
+    def _is_read(self, server: Server, variable: str) -> bool:
+        """Return whether the server reads a variable."""
+        if self.is_fastapi:
+            return variable.startswith(fastapi_run.VARIABLES)
+        return server.takes_variable(variable) or variable.startswith("PORT=")
+
+    def _as_uvicorn(self, place: _Place) -> Iterator[ShellLine]:
+        """Yield the words of the command of uvicorn that `fastapi run` stands for."""
+        around = place.surroundings
+        port = around.environ.get("PORT", "" if around.in_shell is False else "${PORT:-8000}")
+        folder = around.folder or self.line.place(0).file.parent
+        words = [self.program, *self._values(self.at + 1)]
+        raws = [word.raw for word in self.words[self.at :]]
+        for text, at in fastapi_run.as_uvicorn(words, port, fastapi_run.exists_in(folder)):
+            raw = (
+                raws[at] if text == words[at] else quoted(text) if "${" not in text else f'"{text}"'
+            )
+            yield ShellLine(raw, ((0, self.line.place(self.words[self.at + at].begins)),))
+
 
 def _names_user(program: str, option: str, command: _Command, at: int) -> bool:
     """Return whether the user stands behind an option."""
@@ -408,8 +440,3 @@ def _unknown(line: ShellLine) -> ShellLine:
     """Return a variable with a value that nobody knows."""
     name = line.text.partition("=")[0].rstrip("+")
     return replace(line, text=f"{name}=${name}")
-
-
-def _is_read(server: Server, variable: str) -> bool:
-    """Return whether a server reads a variable."""
-    return server.takes_variable(variable) or variable.startswith("PORT=")

@@ -8,7 +8,7 @@ from pathlib import Path
 from lab.config import servers
 from lab.config.configuration import Config, Known
 from lab.config.reading import read_start
-from lab.config.sources import dockerfile
+from lab.config.sources import dockerfile, uvicorn_run
 from lab.config.start import Surroundings
 
 MUCH = Known(
@@ -52,7 +52,7 @@ ELSEWHERE = {
             ).absolute(): '[[package]]\nname = "hypercorn"\n\n[[package]]\nname = "uvloop"\n'
         }
     ),
-    "UV016": Known(surroundings=Surroundings(supervisor="compose", proxy="the proxy web")),
+    "UV016": Known(surroundings=Surroundings(supervisor="compose", proxy="the service web")),
     "UW119": Known(here=True),
 }
 """Code -> what is known of its rule's examples, where that is something else."""
@@ -74,10 +74,12 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
             below `[uwsgi]`.
         known: What is known besides; without it, what makes the rule speak.
     """
-    if text.startswith("FROM "):
-        path, known = Path("Dockerfile"), known or MUCH
+    if text.startswith(("FROM ", "import uvicorn")):
+        is_python = text.startswith("import ")
+        path, known = Path("main.py" if is_python else "Dockerfile"), known or MUCH
         known = replace(known, overlay={**known.overlay, path: text})
-        (start,) = (start for start in dockerfile.starts(path, text) if start.is_default)
+        starts = (uvicorn_run if is_python else dockerfile).starts(path, text)
+        (start,) = (start for start in starts if start.is_default)
         return read_start(start, start.known(known))
     server = servers.of_code(code)
     command = text.startswith(f"{server.program} ")

@@ -1,5 +1,6 @@
 """Files of other programs that start servers: which command, where, and what is around it."""
 
+import re
 import shutil
 import signal
 import subprocess
@@ -206,7 +207,11 @@ DOCUMENTED = [
         "FROM python\nCMD python3 -m uvicorn app:app --host=0.0.0.0 --port=8000",
         "uvicorn app:app --host=0.0.0.0 --port=8000",
     ),
-    ("Dockerfile", 'FROM python\nCMD ["fastapi", "run", "app/main.py", "--port", "80"]', None),
+    (
+        "Dockerfile",
+        'FROM python\nCMD ["fastapi", "run", "serve.py", "--port", "80"]',
+        "uvicorn --port 80 --host 0.0.0.0 serve:app",
+    ),
     ("Dockerfile", 'FROM ubuntu\nENTRYPOINT ["top", "-b"]\nCMD ["-c"]', None),
     ("compose.yaml", "services:\n  web:\n    command: bundle exec thin -p 3000\n", None),
     ("compose.yaml", 'services:\n  web:\n    command: [ "bundle", "exec", "thin" ]\n', None),
@@ -408,22 +413,27 @@ RUNS = [
      "uvicorn shop:app --ws-per-message-deflate false --reload-dir a --reload-dir 'b c'"),
     ('"shop:app", port=int(os.getenv("PORT", "80"))', 'uvicorn shop:app --port "${PORT:-80}"'),
     ('"shop:app", threads=4', "uvicorn shop:app --threads 4"),
-    ("app, workers=2", None),
-    ('"shop:app", port=settings.port', None),
-    ('"shop:app", **options', None),
-    ('"shop:app", "::"', None),
+    ("shop, workers=2", "uvicorn main:shop --workers 2"),
+    ("other, workers=2", "has other, and lab runs no file"),
+    ("make()", "has make(), and lab runs no file"),
+    ('"shop:app", port=settings.port', "has port=settings.port, and lab runs no file"),
+    ('"shop:app", **options', "has **options, and lab runs no file"),
+    ('"shop:app", "::"', "has other arguments than names with values, and lab runs no file"),
 ]  # fmt: skip
-"""Arguments of uvicorn.run -> the command; None where only running the file would tell."""
+"""Arguments of uvicorn.run -> the command, or why it is not known."""
 
 
 @pytest.mark.parametrize(("arguments", "command"), RUNS)
 def test_a_call_in_python_is_the_command_that_it_stands_for(arguments, command):
     """With the places of its arguments; the file is not run."""
-    text = f"import uvicorn\n\nif 'é':\n    uvicorn.run({arguments})\n1 / 0\n"
-    found = starts_of("main.py", text)
-    assert [start.text for start in found] == ([command] if command else [])
-    if command:
-        assert placed(found[0]) == (4, 5)
+    text = f"import uvicorn\nshop = 1\nif 'é':\n    uvicorn.run({arguments})\n1 / 0\n"
+    if not command.startswith("uvicorn "):
+        with pytest.raises(ProfileError, match=re.escape(command)):
+            starts_of("main.py", text)
+        return
+    (start,) = starts_of("main.py", text)
+    assert start.text == command
+    assert placed(start) == (4, 5)
 
 
 def test_a_call_that_reloads_is_for_development(tmp_path, monkeypatch):
@@ -437,3 +447,85 @@ def test_a_call_that_reloads_is_for_development(tmp_path, monkeypatch):
     Path("serve.py").write_text("uvicorn.run('a:b', \n")
     with pytest.raises(ProfileError, match="is not Python"):
         reading.read("serve.py", Known())
+
+
+FASTAPI = [
+    ("fastapi run app/main.py --port 80", "uvicorn --port 80 --host 0.0.0.0 app.main:app"),
+    ("fastapi run", "uvicorn --host 0.0.0.0 app.main:app"),
+    ("fastapi run -e shop.web:api --workers=4", "uvicorn --workers 4 --host 0.0.0.0 shop.web:api"),
+    ("fastapi run src/serve.py --app web", "uvicorn --host 0.0.0.0 --app-dir src serve:web"),
+    ("fastapi dev app/main.py", "uvicorn --host 127.0.0.1 --reload app.main:app"),
+    ("fastapi dev --no-reload --host ::", "uvicorn --host :: app.main:app"),
+    ("fastapi run --timeout-keep-alive 75 -v", "uvicorn --host 0.0.0.0 app.main:app"),
+    ("uv run fastapi run --reload", "uvicorn --reload --host 0.0.0.0 app.main:app"),
+]  # fmt: skip
+"""A command -> that of uvicorn, in a folder with app/main.py; UVICORN_* variables set nothing."""
+
+
+@pytest.mark.parametrize(("command", "text"), FASTAPI)
+def test_fastapi_run_is_a_command_of_uvicorn(command, text, tmp_path, monkeypatch):
+    """With the defaults of fastapi-cli, each word at the place that says it."""
+    monkeypatch.chdir(tmp_path)
+    Path("app").mkdir()
+    Path("app/__init__.py").touch()
+    Path("app/main.py").touch()
+    words = ", ".join(f'"{word}"' for word in command.split())
+    (start,) = starts_of("Dockerfile", f"FROM x\nENV UVICORN_WORKERS=9\nCMD [{words}]\n")
+    assert start.text == text
+    assert start.program == "uvicorn"
+    assert {spot.line for _, spot in start.places} == {3}
+    (start,) = starts_of("Procfile", f"web: {command}\n")
+    assert ("--port 80" in start.text) or ('--port "${PORT:-8000}"' in start.text)
+
+
+def test_what_of_fastapi_run_no_option_says(tmp_path, monkeypatch):
+    """ST010, and advice that only uvicorn can follow; in quotes it is not read."""
+    monkeypatch.chdir(tmp_path)
+    Path("Procfile").write_text("web: fastapi run main.py --limit-concurrency 9\n")
+    flaws = {flaw.code: flaw.message for flaw in lint("Procfile", Known(), container=True).flaws}
+    assert "--limit-concurrency: fastapi run prints" in flaws["ST010"]
+    assert flaws["ST009"].endswith("start uvicorn itself")
+    with pytest.raises(ProfileError, match="write uvicorn's command instead"):
+        reading.read("fastapi run main.py", Known())
+
+
+COMPOSE = """
+services:
+  shop:
+    build: {build}
+    restart: always
+    environment:
+      WEB_CONCURRENCY: 3
+    {more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("build", "more", "text"),
+    [
+        ("./web", "", "WEB_CONCURRENCY=3 uvicorn a:b"),
+        ("{context: web}", "", "WEB_CONCURRENCY=3 uvicorn a:b"),
+        ("{context: web, target: first}", "", "WEB_CONCURRENCY=3 gunicorn a:b"),
+        ("{context: web, dockerfile: Other}", "", "WEB_CONCURRENCY=3 uvicorn c:d"),
+        ("./web", "command: gunicorn e:f", "WEB_CONCURRENCY=3 gunicorn e:f"),
+        ("./web", "network_mode: host", None),
+        ("./nowhere", "", None),
+        ("../..", "", None),
+        ("./.hidden", "", None),
+    ],
+)
+def test_a_service_without_a_command_has_that_of_its_dockerfile(build, more, text, tmp_path):
+    """Of the stage that it builds, with the variables of the service; nothing outside is read."""
+    for folder in ("web", ".hidden"):
+        (tmp_path / folder).mkdir()
+        stages = (
+            "FROM x AS first\nCMD gunicorn a:b\nFROM x\nENV WEB_CONCURRENCY=2\nCMD uvicorn a:b\n"
+        )
+        (tmp_path / folder / "Dockerfile").write_text(stages)
+    (tmp_path / "web" / "Other").write_text("FROM x\nCMD uvicorn c:d\n")
+    path = tmp_path / "compose.yaml"
+    path.write_text(COMPOSE.format(build=build, more=more))
+    found = sources.starts_of(path, path.read_text())
+    assert [start.text for start in found] == ([text] if text else [])
+    around = [(start.surroundings.supervisor, start.surroundings.restarts) for start in found]
+    assert around == ([("compose", "always")] if text else [])

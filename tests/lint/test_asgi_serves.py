@@ -349,3 +349,14 @@ def test_what_is_installed_with_uvicorn(name, text, says, tmp_path):
     messages = [flaw.message for flaw in flaws if flaw.code == "UV015"]
     assert bool(messages) is bool(says)
     assert all(message.startswith(says) for message in messages)
+
+
+def test_uvicorn_run_takes_no_object_for_several_workers(tmp_path):
+    """UV018: it exits with status 3."""
+    call = "if __name__ == '__main__':\n    uvicorn.run(app, workers=2)\n"
+    call = f"import uvicorn\nfrom shop_asgi import app\n\n{call}"
+    assert "UV018" in codes(call, "UV")
+    (tmp_path / "main.py").write_text(call)
+    with started(tmp_path, sys.executable, "main.py") as (_, process):
+        assert process.wait(60) == 3
+    assert "as an import string" in (tmp_path / "log").read_text()

@@ -1,5 +1,6 @@
 """
-A compose file: `command` and `entrypoint` of its services, by the name of the service.
+A compose file: `command` and `entrypoint` of its services, by the name of the service; of a service
+with neither, what the Dockerfile of its `build` starts.
 
 No shell takes them apart. Compose replaces ${NAME} by a variable of whoever calls it.
 
@@ -8,15 +9,17 @@ Source: https://docs.docker.com/reference/compose-file/services/
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from lab.config.files import UnreadableError, read_bytes
 from lab.config.line import ShellLine, SourceFile, joined, variables
 from lab.config.shell import starts_in
-from lab.config.sources import DEVELOPMENT, with_own_names
+from lab.config.sources import DEVELOPMENT, dockerfile, with_own_names
 from lab.config.sources.dockerfile import shell_of
 from lab.config.spot import Spot
 from lab.config.start import StartCommand, Surroundings
@@ -42,7 +45,7 @@ def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
         for name, node in mapping(mapping(whole).get("services")).items()
     }
     proxies = (name for name, service in services.items() if _is_proxy(service))
-    proxy = next((f"the proxy {name}" for name in proxies), "")
+    proxy = next((f"the service {name}" for name in proxies), "")
     return with_own_names(
         replace(start, surroundings=replace(start.surroundings, proxy=proxy))
         for name, service in services.items()
@@ -59,6 +62,7 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
     entry, command = (_words(service.get(key), file) for key in ("entrypoint", "command"))
     lines = [line for line in (entry, command) if line is not None]
     if not lines:
+        yield from _built(name, service, file)
         return
     image, has_init = text(service.get("image")), text(service.get("init")) == "true"
     is_first = False if has_init else True if entry or shell_of(image) else None
@@ -81,6 +85,42 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
     )
     for start in starts_in(name, joined(lines), around, variables(_environ(service, file))):
         yield replace(start, is_default=not DEVELOPMENT.fullmatch(name))
+
+
+def _built(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterator[StartCommand]:
+    """Yield the command of the image that a service builds, from a Dockerfile below its file."""
+    build = service.get("build")
+    context = text(build) or text(mapping(build).get("context")) or "." * bool(mapping(build))
+    path = file.path.parent / context / (text(mapping(build).get("dockerfile")) or "Dockerfile")
+    if not context or "network_mode" in service or (content := _below(file.path, path)) is None:
+        return
+    target = text(mapping(build).get("target"))
+    start = dockerfile.built(path, content, target, _environ(service, file))
+    if start is None:
+        return
+    around = start.surroundings
+    around = replace(
+        around,
+        is_first_process=False if text(service.get("init")) == "true" else around.is_first_process,
+        stop_signal=text(service.get("stop_signal")) or around.stop_signal,
+        supervisor="compose",
+        restarts=text(service.get("restart")),
+        copies=(*around.copies, *_volumes(service, file.path)),
+        user=text(service.get("user")).partition(":")[0] or around.user,
+    )
+    is_default = not DEVELOPMENT.fullmatch(name)
+    yield replace(start, name=name, surroundings=around, is_default=is_default)
+
+
+def _below(compose: Path, path: Path) -> str | None:
+    """Return the text of a file below the folder of a compose file; None: it is not read."""
+    folder, real = os.path.realpath(compose.parent), Path(os.path.realpath(path))
+    inside = real.relative_to(folder).parts if real.is_relative_to(folder) else (".",)
+    if any(part.startswith(".") for part in inside):
+        return None
+    with suppress(UnreadableError, UnicodeDecodeError):
+        return read_bytes(real).decode()
+    return None
 
 
 def _words(node: Node | None, file: SourceFile) -> ShellLine | None:

@@ -74,6 +74,27 @@ def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
     return with_own_names(commands)
 
 
+def built(
+    path: Path, text: str, target: str, environ: Mapping[str, tuple[str | None, Spot]]
+) -> StartCommand | None:
+    """
+    Return the command of an image that is built; None where it starts no server.
+
+    Args:
+        path: The Dockerfile.
+        text: Its text.
+        target: The stage that is built; empty: the last one.
+        environ: Variables that count more than those of the image; see `variables`.
+    """
+    file = SourceFile(path, text)
+    stages = list(_stages(file))[-MOST_STAGES:]
+    wanted = [stage for stage in stages if stage.name == target] if target else stages
+    for stage in wanted[-1:]:
+        stage.environ |= environ
+        return next(stage.starts(file), None)
+    return None
+
+
 def instructions(file: SourceFile) -> Iterator[Instruction]:
     """Yield the instructions of a Dockerfile, in its order."""
     sign = _ESCAPE.match(file.text)

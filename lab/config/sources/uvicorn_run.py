@@ -1,8 +1,8 @@
 """
 A Python file: `uvicorn.run("module:name", ...)` with literals, or variables of the environment.
 
-The file is parsed and never run. A call with any other argument is left out: of that nobody knows
-what it starts, as of `uvicorn.run(app)`.
+The file is parsed and never run. `uvicorn.run(app)` serves a name of the file itself. A call with
+any other argument is not read: of that nobody knows what it starts.
 
 Source: uvicorn 0.54.0, uvicorn/main.py:503 (run).
 """
@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
-from lab.config.gunicorn.reader import python_text
+from lab.config.gunicorn.reader import all_bindings, python_text
 from lab.config.line import SourceFile
 from lab.config.shell import starts_in
 from lab.config.sources import with_own_names
@@ -24,6 +25,8 @@ from lab.config.start import StartCommand, Surroundings
 from lab.config.uvicorn.command import PROGRAM, TABLE
 from lab.config.vocabulary import values
 from lab.config.vocabulary.values import Cpus, Expression, Variable
+from lab.errors import ProfileError
+from lab.model.wording import in_a_line
 
 CALLED = r"(?!.*gunicorn)(?!.*\.conf\.py$).+\.py"
 
@@ -34,40 +37,86 @@ Word = tuple[str, int, int]
 
 
 def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
-    """Return the calls that start uvicorn; one that reloads is for development."""
+    """
+    Return the calls that start uvicorn; one that reloads is for development.
+
+    Raises:
+        ProfileError: It is not Python, or of no call lab knows what it starts.
+    """
     file = SourceFile(path, text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(python_text(text.encode("utf-8", "surrogateescape"), path))
-    return with_own_names(
-        replace(start, is_default="--reload" not in start.words)
+    calls = [
+        node
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == f"{PROGRAM}.run"
-        for words in [_words(node, file)]
-        if words is not None
+    ]
+    read = [_words(call, file, tree) for call in calls]
+    unread = next((one for one in read if isinstance(one, Unread)), None)
+    if unread is not None and not any(isinstance(one, list) for one in read):
+        problem = f"{PROGRAM}.run has {unread.what}, and lab runs no file: give uvicorn's command"
+        raise ProfileError(path, f"{problem} in quotes", unread.line)
+    return with_own_names(
+        replace(start, is_default="--reload" not in start.words)
+        for words in read
+        if isinstance(words, list)
         for start in starts_in(PROGRAM, file.words(words), Surroundings(folder=path.parent))
     )
 
 
-def _words(call: ast.Call, file: SourceFile) -> list[Word] | None:
-    """Return the command that a call stands for; None where nobody knows it without running it."""
+class Unread(NamedTuple):
+    """An argument that only running the file would tell."""
+
+    what: str
+    line: int
+
+    @classmethod
+    def of(cls, node: ast.expr, name: str = "") -> Unread:
+        """Return an argument of a call."""
+        source = in_a_line(ast.unparse(node))
+        return cls(f"{name}={source}" if name else source, node.lineno)
+
+
+def _words(call: ast.Call, file: SourceFile, tree: ast.Module) -> list[Word] | Unread:
+    """Return the command that a call stands for, or what nobody knows without running it."""
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     target = next(iter(call.args), named.pop("app", None))
-    if len(call.args) > 1 or None in named or not isinstance(target, ast.Constant):
-        return None
-    if not isinstance(target.value, str):
-        return None
-    words = [(PROGRAM, *_offsets(call.func, file)), (target.value, *_offsets(target, file))]
+    if None in named:
+        return Unread(f"**{in_a_line(ast.unparse(named[None]))}", call.lineno)
+    if len(call.args) > 1 or target is None:
+        return Unread("other arguments than names with values", call.lineno)
+    served = _served(target, file)
+    if served is None or (isinstance(target, ast.Name) and _is_at_import(call, tree)):
+        return Unread.of(target)
+    words = [(PROGRAM, *_offsets(call.func, file)), (served, *_offsets(target, file))]
     options = {entry.get("variable"): name for name, entry in TABLE.carried["options"].items()}
     for name, node in named.items():
         option = options.get(name, str(name).replace("_", "-"))
         option_words = _option(option, node)
         if option_words is None:
-            return None
+            return Unread.of(node, str(name))
         begins, ends = _offsets(node, file)
         begins = file.text.rfind(str(name), 0, begins)  # of the keyword, which stands before it
         words += [(word, begins, ends) for word in option_words]
     return words
+
+
+def _served(target: ast.expr, file: SourceFile) -> str | None:
+    """Return what is served; of an object that the file binds, its name in the file."""
+    match target:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.Name(id=name) if file.path.stem.isidentifier():
+            bound = all_bindings(file.text)
+            top = {binding.name for binding in bound if binding.node.col_offset == 0}
+            return f"{file.path.stem}:{name}" if name in top else None
+    return None
+
+
+def _is_at_import(call: ast.Call, tree: ast.Module) -> bool:
+    """Return whether a call is made when the file is imported, as another server would do."""
+    return any(isinstance(node, ast.Expr) and node.value is call for node in tree.body)
 
 
 def _option(option: str, node: ast.expr) -> list[str] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from lab.config import fastapi_run
 from lab.config.command_table import CommandTable
 from lab.config.sources import DEVELOPMENT
 from lab.config.steps import Drop
@@ -98,6 +99,12 @@ def reload_on(config: Case) -> Iterator[Flaw]:
     setting = config.last("reload")
     if setting and config.on("reload"):
         yield config.flaw(setting, harmless=is_for_development(config), steps=(Drop("reload"),))
+
+
+def only_of_uvicorn(config: Case) -> str:
+    """Return what an advice needs where `fastapi run` starts uvicorn without such an option."""
+    is_fastapi = config.start is not None and config.start.words[0] == fastapi_run.PROGRAM
+    return ", which fastapi run has no option for: start uvicorn itself" if is_fastapi else ""
 
 
 def is_for_development(config: Case) -> bool:

@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from lab.config import sources
+from lab.config import fastapi_run, sources
 from lab.config.shell import INITS
 from lab.config.sources import DEVELOPMENT, dockerfile
 from lab.config.steps import Put
 from lab.config.words import command_of, operators, with_literals
-from lab.lint.rules.command_options import is_for_development
+from lab.lint.rules.command_options import is_for_development, only_of_uvicorn
 from lab.lint.rules.meanings import options_of, service_of, setting_of
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, rule
 
@@ -201,6 +201,26 @@ def development_last(config: Case) -> Iterator[Flaw]:
         yield config.flaw(config.top)
 
 
+@rule(
+    "ST010",
+    Severity.ERROR,
+    "an option that fastapi run does not have",
+    why="fastapi run prints `No such option` and does not start; start uvicorn itself, with "
+    "--host 0.0.0.0",
+    source="https://fastapi.tiangolo.com/fastapi-cli/",
+    bad='FROM python:3.12-slim\nCMD ["fastapi", "run", "--timeout-graceful-shutdown", "20"]',
+    good='FROM python:3.12-slim\nCMD ["uvicorn", "--host", "0.0.0.0", '
+    '"--timeout-graceful-shutdown", "20", "main:app"]',
+    near_miss='FROM python:3.12-slim\nCMD ["fastapi", "run", "--workers", "2"]',
+)
+def unknown_of_fastapi(config: Case) -> Iterator[Flaw]:
+    """It has few of uvicorn's options."""
+    words = config.start.words if config.start else ()
+    if words[:1] == (fastapi_run.PROGRAM,):
+        for name in fastapi_run.unknown(words):
+            yield config.flaw(config.top, f"{name}: {WHY}")
+
+
 NO_LIMIT = frozenset({"granian", "uvicorn"})
 """Servers that wait forever for requests in flight where no option limits it."""
 
@@ -224,5 +244,5 @@ def stops_without_limit(config: Case) -> Iterator[Flaw]:
     if is_for_development(config) or not config.known.container:
         return
     if config.server in NO_LIMIT and not setting_of(config, "stop-time"):
-        text = f"no limit to a stop: {WHY}"
+        text = f"no limit to a stop: {WHY}{only_of_uvicorn(config)}"
         yield config.flaw(config.top, text, steps=(Put(options_of(config, "stop-time")[0], "20"),))

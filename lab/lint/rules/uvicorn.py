@@ -153,3 +153,32 @@ def any_proxy(config: Case) -> Iterator[Flaw]:
 def no_such_file(config: Case) -> Iterator[Flaw]:
     """Only on the machine that serves it."""
     yield from missing_files(config, TABLE)
+
+
+@rule(
+    "UV018",
+    Severity.ERROR,
+    "several workers of an application that is an object",
+    why="uvicorn.run prints `You must pass the application as an import string` and exits with "
+    'status 3; write the text "MODULE:NAME", as in "main:app"',
+    source="uvicorn/main.py:617 `You must pass the application as an import string`",
+    bad='import uvicorn\n\napp = object()\nif __name__ == "__main__":\n'
+    "    uvicorn.run(app, workers=2)",
+    good='import uvicorn\n\napp = object()\nif __name__ == "__main__":\n'
+    '    uvicorn.run("main:app", workers=2)',
+    near_miss='import uvicorn\n\napp = object()\nif __name__ == "__main__":\n'
+    "    uvicorn.run(app, workers=1)",
+)
+def object_of_workers(config: Case) -> Iterator[Flaw]:
+    """Also where it reloads: each worker imports the application."""
+    start, served = config.start, TABLE.target(config)
+    if start is None or served is None or start.spot.file.suffix != ".py":
+        return
+    place = start.place(served.spot)
+    line = (config.known.read(place.file) or "").split("\n")[place.line - 1]
+    at = place.column - 1
+    is_object = not re.search("[\"']", line[max(0, at - 1) : at + 1])
+    workers = config.last("workers")
+    several = workers is not None and config.knows("workers") and config.number("workers") > 1
+    if is_object and (several or config.on("reload")):
+        yield config.flaw(config.top, f"{served.value.partition(':')[2]}: {WHY}")

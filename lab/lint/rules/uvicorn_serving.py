@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from lab.config.steps import Drop, Put
 from lab.lint.packages import installed_with
+from lab.lint.rules.command_options import only_of_uvicorn
 from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, rule
 
 ON_FAILURE = frozenset({"on-failure", "onfailure", "on-abnormal", "on-abort"})
@@ -135,7 +136,7 @@ def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
     text = (
         f"an idle connection is closed after {seconds} s, and a proxy that keeps it longer (nginx "
         "and load balancers: 60 s) answers 502 if both happen at once; behind such a proxy write "
-        f"--{option} 75"
+        f"--{option} 75{only_of_uvicorn(config)}"
     )
     steps = (Put(option, "75"),)
     where = setting or config.top
