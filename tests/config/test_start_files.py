@@ -485,7 +485,7 @@ def test_what_of_fastapi_run_no_option_says(tmp_path, monkeypatch):
     flaws = {flaw.code: flaw.message for flaw in lint("Procfile", Known(), container=True).flaws}
     assert "--limit-concurrency: fastapi run prints" in flaws["ST010"]
     assert flaws["ST009"].endswith("start uvicorn itself")
-    with pytest.raises(ProfileError, match="write uvicorn's command instead"):
+    with pytest.raises(ProfileError, match="give uvicorn's command"):
         reading.read("fastapi run main.py", Known())
 
 

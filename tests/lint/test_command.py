@@ -69,7 +69,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
     ("words", "said"),
     [
         ([], "give a file or a folder"),
-        (["."], ". has no configuration of uWSGI, gunicorn, granian or uvicorn: give the file"),
+        (["."], ". has no configuration of uWSGI, gunicorn, granian, uvicorn or hypercorn: give "),
         (["x.txt"], "x.txt: is not read: give .ini, "),
         (["x.yaml"], "x.yaml:2: is not YAML: "),
         (["x.json"], "x.json:1: is not JSON: "),
@@ -82,7 +82,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
         (["--select", "UW77", "x.txt"], "--select: rule UW77 does not exist: "),
         (
             ["--explain", "UW999"],
-            "UW999 does not exist: rules begin with GR, GU, ST, UV or UW; list them ",
+            "UW999 does not exist: rules begin with GR, GU, HC, ST, UV or UW; list them ",
         ),
         (["--uwsgi", "/nonexistent", "x.txt"], "--uwsgi /nonexistent: is no uWSGI that runs here"),
         (["--connections", "0", "x.txt"], "--connections: '0': a whole number from 1 to"),
@@ -422,7 +422,7 @@ def test_what_is_no_text_is_refused(lint):
     ("name", "said"),
     [
         ("pipe", "pipe: is a pipe, a socket or a device: save it as a file, and"),
-        ("folder", "folder has no configuration of uWSGI, gunicorn, granian or uvicorn: give"),
+        ("folder", "folder has no configuration of uWSGI, gunicorn, granian, uvicorn or hyper"),
         ("no.ini:more", "no.ini:more: there is no file no.ini"),
         ("gunicorn.conf.py:more", "only an .ini has sections: name gunicorn.conf.py"),
         ("uwsgi --http", "--http: the option needs a value"),
@@ -433,7 +433,7 @@ def test_what_is_no_text_is_refused(lint):
         ("bob's.ini", "the file does not exist"),
         ("no such.ini", "the file does not exist"),
         ("my-server --port 3", "is no file, and no command of uwsgi or gunicorn or granian"),
-        ("fastapi run --workers 4", "fastapi starts uvicorn: give uvicorn's command, as in 'uvi"),
+        ("fastapi run --workers 4", "is read in a file only, such as a Dockerfile"),
     ],
 )  # fmt: skip
 def test_what_is_no_file_is_told_as_what_it_is(lint, name, said):
