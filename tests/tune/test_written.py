@@ -6,6 +6,7 @@ import pytest
 
 from lab.cli import outputs
 from lab.cli.outputs import write_new
+from lab.cli.tune.result import as_in_command
 from lab.cli.tune.tuning import _is_the_same
 from lab.config import servers
 from lab.config.command import alone, profile_of
@@ -60,3 +61,17 @@ def test_a_command_with_a_comment_above_it_is_a_command(tmp_path, monkeypatch):
     assert text.startswith("#")
     (command,) = profile_of(alone(text)).commands
     assert command[-2:] == ("--workers", "4")
+
+
+@pytest.mark.parametrize(
+    ("command", "step", "said"),
+    [
+        ("uvicorn a:app", Put("access-log", "false"), "--no-access-log"),
+        ("uvicorn a:app", Put("workers", "2"), "--workers"),
+        ("gunicorn a:app", Put("worker_class", "gthread"), "--worker-class"),
+    ],
+)
+def test_a_new_option_is_named_as_the_command_has_it(tmp_path, monkeypatch, command, step, said):
+    """In the comment above it."""
+    monkeypatch.chdir(tmp_path)
+    assert as_in_command(read(command, Known()), step) == said

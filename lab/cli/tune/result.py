@@ -12,8 +12,10 @@ from lab.cli.tune.climb import BACK, Values
 from lab.cli.tune.measure import Attempt
 from lab.cli.tune.moves import SERVER, WORKERS, Ground, numbers
 from lab.cli.tune.search import Discovery, Proven
+from lab.config import servers
 from lab.config.command import alone, is_command
-from lab.config.steps import Drop, Rename, Step
+from lab.config.configuration import Config
+from lab.config.steps import Drop, Put, Rename, Step
 from lab.model.comparison import Comparison, Verdict
 from lab.model.metric import METRICS
 from lab.model.numbers import bounded, quantity, ratio, share
@@ -79,7 +81,8 @@ class TuneResult:
         """What was not tried -> why."""
         if self.found.facts.tell_workers or "workers" in self.left_out:
             return self.left_out
-        return {**self.left_out, "numbers of workers and threads": ONE_CORE}
+        threads = " and threads" * self.ground.service.is_wsgi  # an event loop has none to vary
+        return {**self.left_out, f"numbers of workers{threads}": ONE_CORE}
 
     @property
     def status(self) -> int:
@@ -190,7 +193,7 @@ class TuneResult:
         if isinstance(step, Drop):
             return
         before = ground.config.last(step.option)
-        new = f"--{step.option} is new" if is_command(ground.name) else "new"
+        new = f"{as_in_command(ground.config, step)} is new" if is_command(ground.name) else "new"
         was = f"{step.option} was {before.value}" if before is not None else new
         if isinstance(step, Rename):
             was = f"was {step.option}"
@@ -311,6 +314,13 @@ def _said(ground: Ground, values: Values) -> Iterator[str]:
     if SERVER in values:
         yield f"served by {values[SERVER]}"
     yield from map(str, ground.steps(values))
+
+
+def as_in_command(config: Config, step: Put | Rename) -> str:
+    """Return an option as a command has it: --no-access-log, where a step switches it off."""
+    value = step.value if isinstance(step, Put) else ""
+    words = servers.of_config(config).command_words(step.option, value)
+    return words[0] if words else f"--{step.option}"
 
 
 def _blocks(comparison: Comparison) -> str:
