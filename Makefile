@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers databases test test-costly fast test-studies t coverage test-slow test-peers test-systems test-docker free-threaded test-slowed framework test-framework acceptance lint check compare endure dist image site test-browser serve clean
+.PHONY: FORCE help setup peers databases test test-costly fast test-studies t coverage test-slow test-peers test-systems test-docker test-cluster free-threaded test-slowed framework test-framework acceptance lint check compare endure dist image site test-browser serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -94,6 +94,9 @@ test-systems: ## set up and test on Debian 12, 13 and forky, with Python 3.11 to
 
 test-docker: $(TESTS) ## run the images and compose.yaml on a Docker engine of its own (root, Debian; 4 minutes, the first time 8)
 	@tools/docker.sh $(ARGS)
+
+test-cluster: $(TESTS) ## run the manifests on a Kubernetes cluster of three nodes (root, Debian, Go; 15 minutes, the first time an hour)
+	@tools/cluster.sh $(ARGS)
 
 test-slowed: $(TESTS) ## run the tests that slow this machine down, and nothing beside them (root; 1 minute)
 	@$(BIN)/python -m pytest -m slowed tests/test_slowdown.py $(ARGS)

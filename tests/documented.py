@@ -29,6 +29,23 @@ ELSEWHERE = {
             "--path /items/3 --fail-if 'cpu > 1.10'"
         ),
     ),
+    "tests/deploy/test_cluster.py::test_the_manifest_starts_the_service": (
+        "kubectl apply -f deploy/kubernetes.yaml",
+    ),
+    "tests/deploy/test_cluster.py::test_no_get_is_lost": (
+        "kubectl set image deployment/fibonacci a=fibonacci:next b=fibonacci:next",
+        "kubectl rollout status deployment/fibonacci",
+    ),
+    "tests/deploy/test_cluster.py::test_a_mistake_is_shown_and_costs_nothing": (
+        "kubectl rollout undo deployment/fibonacci",
+    ),
+    "tests/deploy/test_cluster.py::test_locust_loads_the_service": (
+        "kubectl apply -f deploy/kubernetes-load.yaml",
+    ),
+    "tests/deploy/test_cluster.py::test_profiles_are_compared_on_the_cluster": (
+        "kubectl apply -f deploy/kubernetes-compare.yaml",
+        "kubectl logs --follow job/lab",
+    ),
     "tests/deploy/test_docker.py::test_an_image_is_built": (
         "docker build -t fibonacci .",
         "docker build -t fibonacci:0.2.0 .",
@@ -272,12 +289,6 @@ NOT_RUN = {
             "WSGI_APP=shop.wsgi:application WSGI_CHDIR=/path/to/shop .venv/bin/uwsgi "
             "profiles/threads-64.ini"
         ),
-    ),
-    "it needs a cluster; `make image` runs the pods, tests/deploy/test_kubernetes.py reads them": (
-        "kubectl apply -f deploy/kubernetes.yaml",
-        "kubectl apply -f deploy/kubernetes-load.yaml",
-        "kubectl apply -f deploy/kubernetes-compare.yaml",
-        "kubectl logs --follow job/lab",
     ),
     "it changes the machine, as root; tests/deploy/test_systemd.py tries the files in a folder": (
         "cd /opt/fibonacci/deploy/systemd",

@@ -2,7 +2,8 @@
 # Test the images and compose.yaml on a Docker engine: `make test-docker` runs this.
 #
 #   tools/docker.sh                tests/deploy/test_docker.py (minutes are in docs/contributing/tests.md)
-#   tools/docker.sh COMMAND ...    this command instead; $DOCKER_MACHINE is the folder of the engine's system
+#   tools/docker.sh COMMAND ...    this command instead; $DOCKER_MACHINE is the folder of the engine's system,
+#                                  $DOCKER_GROUP where its control groups are; tools/cluster.sh is one
 #
 # The engine, buildx and compose are those of Debian 13, bootstrapped into a folder; nothing of Docker
 # is installed on this machine, and a Docker that runs here is not touched. They run in namespaces of
@@ -106,7 +107,7 @@ ENTRYPOINT ["prometheus"]
 DOCKERFILE
     fi
     status=0
-    DOCKER_MACHINE=$machine "$@" || status=$?
+    DOCKER_MACHINE=$machine DOCKER_GROUP=$group "$@" || status=$?
     # shellcheck disable=SC2046
     inside docker rm --force --volumes $(inside docker ps --all --quiet) >/dev/null 2>&1 || true
     kill $engine
@@ -172,12 +173,12 @@ install_engine() {
 
 groups() { find /sys/fs/cgroup -depth -type d -path "*$group*"; }
 remove_groups() { groups | while read -r folder; do rmdir "$folder" 2>/dev/null || true; done; }
-# What an engine adds to a network: its chains in each kind of table, its bridges.
+# What an engine and a cluster add to a network: their chains in each kind of table, their bridges.
 rules() {
     for tables in iptables-save ip6tables-save iptables-legacy-save ip6tables-legacy-save iptables-nft-save; do
-        "$tables" 2>/dev/null | grep -i docker || true
+        "$tables" 2>/dev/null | grep -i 'docker\|kube' || true
     done
-    ip -o link | grep -o 'docker0\|br-[0-9a-f]\{12\}\|tap0' || true
+    ip -o link | grep -o 'docker0\|br-[0-9a-f]\{12\}\|tap0\|node[s0-9]' || true
 }
 left() {
     grep -F "$work/" /proc/self/mounts && echo "is mounted"

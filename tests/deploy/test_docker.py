@@ -13,7 +13,6 @@ import subprocess
 import time
 import urllib.parse
 import urllib.request
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -143,15 +142,7 @@ def steady(**options):
 
 def lost(name, clients):
     """Print how many requests were lost, and when; return these."""
-    count = f"{len(clients.failed)} of {len(clients.outcomes)} lost"
-    print(f"  {name}: {count}, slowest {clients.longest:.2f} s")
-    offset = time.time() - time.monotonic()
-    when = Counter(
-        (time.strftime("%H:%M:%S", time.gmtime(offset + outcome.began)), outcome.failure)
-        for outcome in clients.failed
-    )
-    for (at, failure), times in when.items():
-        print(f"    lost at {at}: {times} x {failure}")
+    print(f"  {name}: {clients.account()}")
     return clients.failed
 
 

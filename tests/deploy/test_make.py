@@ -20,6 +20,7 @@ LAYERS = {
         "test-costly",
         "test-slow",
         "test-docker",
+        "test-cluster",
         "lint",
         "check",
         "endure",

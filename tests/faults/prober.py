@@ -8,12 +8,17 @@ that shares no code with what `lab stress` tells it by.
 import http.client
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass
 
 from tests.kit.lab_process import until
 
 TIMEOUT = 20.0
 """Seconds until a client gives up; more than any bound that is asserted."""
+
+
+CLOSED = ("RemoteDisconnected", "ConnectionResetError", "BrokenPipeError")
+"""How http.client fails on a connection that the server has closed."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +63,15 @@ class Clients:
         keepalive: Whether a thread keeps its connection. A kept one that the server closed between
             two requests counts as a failure here.
         pause: Seconds between two requests of a thread.
+        retry: Whether a thread repeats a request, once and on a new connection, if its kept
+            connection was closed before a reply. HTTP allows that for a GET (RFC 9110, section
+            9.2.2).
     """
 
-    def __init__(self, address, path, body, *, threads=8, keepalive=False, pause=0.0):
+    def __init__(self, address, path, body, *, threads=8, keepalive=False, pause=0.0, retry=False):
         self._asked = address, path, body
         self._keepalive = keepalive
+        self._retry = retry
         self._pause = pause
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._run) for _ in range(threads)]
@@ -94,13 +103,29 @@ class Clients:
         """Return the longest that any of them took, in seconds."""
         return max(each.took for each in self.outcomes)
 
+    def account(self):
+        """Return how many requests were lost, then when and how."""
+        offset = time.time() - time.monotonic()
+        when = Counter(
+            (time.strftime("%H:%M:%S", time.gmtime(offset + outcome.began)), outcome.failure)
+            for outcome in self.failed
+        )
+        count = f"{len(self.failed)} of {len(self.outcomes)} lost, slowest {self.longest:.2f} s"
+        lines = [f"    lost at {at}: {times} x {failure}" for (at, failure), times in when.items()]
+        return "\n".join([count, *lines])
+
     def _run(self):
         address, *asked = self._asked
         kept = http.client.HTTPConnection(*address, timeout=TIMEOUT) if self._keepalive else None
         while not self._stop.wait(self._pause):
+            reused = kept is not None and kept.sock is not None
             outcome = ask(address, *asked, kept)
-            self.outcomes.append(outcome)
             if outcome.failure and kept is not None:
                 kept.close()
+                if self._retry and reused and outcome.failure.startswith(CLOSED):
+                    outcome = ask(address, *asked, kept)
+                    if outcome.failure:
+                        kept.close()
+            self.outcomes.append(outcome)
         if kept is not None:
             kept.close()

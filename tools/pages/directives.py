@@ -19,6 +19,7 @@ from lab.errors import FileError, UsageError
 from lab.report import markdown
 from studies.pages import (
     claims,
+    cluster,
     instructions,
     judges,
     public_lint,
@@ -51,6 +52,8 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "change PROFILE": profiles.change,
     "claims in short: SOURCE": claims.in_short,
     "claims in short": claims.all_in_short,
+    "cluster acts": cluster.acts,
+    "cluster versions": cluster.versions,
     "command RUN": runs.command,
     "decision RUN: CLAIM": runs.decision,
     "differences of KEYS": vocabulary.differences,
