@@ -122,7 +122,9 @@ def test_the_instances_outlive_nginx(containers, deployment, nginx):
     command = containers["a"]["lifecycle"]["preStop"]["exec"]["command"]
     assert command[0] == "timeout"
     assert f"[ -e {pid} ]" in command[-1]
-    leaving = int(containers["nginx"]["lifecycle"]["preStop"]["exec"]["command"][1])
+    *_, hook = containers["nginx"]["lifecycle"]["preStop"]["exec"]["command"]
+    leaving = int(re.fullmatch(r"touch /run/fibonacci/leaving; sleep (\d+)", hook)[1])
+    assert "-f /run/fibonacci/leaving" in nginx
     longest = int(re.search(r"uwsgi_read_timeout (\d+)s;", nginx)[1])
     grace = deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
     assert leaving + longest <= int(command[1]) < grace

@@ -9,11 +9,13 @@ import psutil
 import pytest
 
 from lab.bench.servers.ports import listens
+from tests.kit.client import ask as fetched
 from tests.kit.lab_process import alive, until
 from tests.kit.running import running
 
-from .prober import ask
-from .stacks import application, connections, production
+from .parts import Parts
+from .prober import Clients, ask
+from .stacks import application, connections, production, waiting
 
 LOAD = application("gated_app")
 
@@ -119,3 +121,22 @@ def test_the_stack_answers_what_is_under_way(tmp_path, gate):
         until(lambda: not alive(tree), "the end of all processes")
         assert stack.server.ended() == "nginx ended with exit status 0"
         assert list(tmp_path.glob("[ab].sock*")) == []
+
+
+def test_a_front_that_leaves_ends_kept_connections_by_its_replies(tmp_path):
+    """With the file `leaving`, replies say so, errors with their page; without it they do not."""
+    load = waiting(5)
+    with Parts(tmp_path, load) as parts:
+        parts.wait_until_right()
+        assert fetched(parts.address, path=load.path).headers["connection"] == "keep-alive"
+        (tmp_path / "leaving").touch()
+        with Clients(parts.address, load.path, load.expect.body, keepalive=True) as clients:
+            clients.wait_for(100)
+        reply = fetched(parts.address, path=load.path)
+        assert (reply.status, reply.headers["connection"]) == (200, "close")
+        assert clients.failed == []
+        for name in parts.instances:
+            parts.stop(name)
+        reply = fetched(parts.address, path=load.path)
+        assert (reply.status, reply.headers["connection"]) == (502, "close")
+        assert reply.headers["content-type"] == "application/problem+json"
