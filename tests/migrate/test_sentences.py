@@ -334,3 +334,22 @@ def test_reload_mercy_is_no_time_of_workers(moved, daemon, name, becomes):
     made = moved(f"master = true\nreload-mercy = 8\n{daemon}", "gunicorn")
     assert any(f"reload-mercy = 8 -> {becomes}" in line for line in listed(made, name))
     assert "graceful_timeout = 8" not in made.text
+
+
+@pytest.mark.parametrize(
+    ("command", "to", "same"),
+    [
+        ("gunicorn -w 2 --threads 2 a:b", "granian", ["--blocking-threads 2: these"]),
+        ("granian --interface wsgi --process-name x a:b", "gunicorn", ["proc_name = x: it needs"]),
+        ("uvicorn --reload a:b", "granian", ["--reload: it needs the package granian[reload]"]),
+        ("gunicorn -k asgi --bind unix:/a --umask 7 a:b", "hypercorn", ["--umask 7: a umask, in"]),
+        ("gunicorn -k asgi -w 2 --max-requests 9 a:b", "uvicorn", ["--limit-max-requests 9"]),
+        ("uvicorn --timeout-graceful-shutdown 9 a:b", "hypercorn", ["--graceful-timeout 9"]),
+    ],
+)  # fmt: skip
+def test_what_only_explains_an_option_is_no_difference(command, to, same):
+    """It stands with what is the same; an option that does the same differs in nothing."""
+    lists = migrated(command, to, {}).lists
+    listed = {key: " ".join(f"{one.was} -> {one.becomes}" for one in lists[key]) for key in lists}
+    assert all(text in listed["the same"] for text in same)
+    assert not any(text in listed["behaves differently"] for text in same)

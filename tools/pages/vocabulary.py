@@ -116,7 +116,7 @@ def spelling(sense: Sense, program: str) -> str:
     if column is None:
         return UNKNOWN
     lost = f"no equivalent: {column.lost}" * bool(column.lost)
-    said = (*_spelt(column, program), column.says, lost)
+    said = (*_spelt(column, program), column.says, column.explains, lost)
     return ": ".join(filter(None, said)) or UNKNOWN
 
 

@@ -206,7 +206,7 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
 
 def _socket_mode(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
     digits = sense_setting.value.parts if sense_setting.value.text != "" else ("666",)
-    made.write(sense_setting, column.names[0], Expression(("0", *digits)), column.says)
+    made.write(sense_setting, column.names[0], Expression(("0", *digits)))
 
 
 def _keepalive(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:

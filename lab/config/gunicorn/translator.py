@@ -53,9 +53,8 @@ def _closes_asgi(translation: Translation, sense_setting: SenseSetting) -> None:
 def _time_limit(translation: Translation, sense_setting: SenseSetting) -> None:
     service = translation.service
     if _may_end_requests(service):
-        says = "the worker of a request that takes longer is killed"
-        if service.number("threads") is None:
-            says += ", if `threads` is 1: with more `timeout` ends no request"
+        is_certain = service.number("threads") is not None
+        says = "" if is_certain else "if `threads` is 1: with more, `timeout` ends no request"
         translation.write(sense_setting, "timeout", sense_setting.value, says)
     else:
         by = (
@@ -83,7 +82,7 @@ def _umask(translation: Translation, sense_setting: SenseSetting) -> None:
     mode = mode or "666"
     if re.fullmatch("[0-7]{3,4}", mode):
         value = Expression.of(f"0o{0o777 & ~int(mode, 8):03o}")
-        translation.write(sense_setting, "umask", value, sense_setting.sense.columns[PROGRAM].says)
+        translation.write(sense_setting, "umask", value)
     else:
         translation.drop(
             sense_setting,
@@ -114,9 +113,7 @@ def _header_bytes(translation: Translation, sense_setting: SenseSetting) -> None
 
 def _greenlets(translation: Translation, sense_setting: SenseSetting) -> None:
     kind = SenseSetting(sense_setting.sense, (), True, sense_setting.was)
-    translation.write(
-        kind, "worker_class", Expression.of("gevent"), "this needs the package gunicorn[gevent]"
-    )
+    translation.write(kind, "worker_class", Expression.of("gevent"))
     translation.write(sense_setting, "worker_connections", sense_setting.value)
 
 
@@ -150,8 +147,7 @@ def _client_required(translation: Translation, sense_setting: SenseSetting) -> N
 
 def _http_versions(translation: Translation, sense_setting: SenseSetting) -> None:
     value = VERSIONS.get(sense_setting.value.text or "auto", "h2,h1")
-    says = sense_setting.sense.columns[PROGRAM].says if value != "h1" else ""
-    translation.write(sense_setting, "http_protocols", Expression.of(value), says)
+    translation.write(sense_setting, "http_protocols", Expression.of(value))
 
 
 def _pythonpath(translation: Translation, sense_setting: SenseSetting) -> None:

@@ -30,7 +30,7 @@ from lab.config.vocabulary.service import (
     with_defaults,
     written,
 )
-from lab.config.vocabulary.translation import Note, Translation, Translator
+from lab.config.vocabulary.translation import Note, Translation, Translator, adapted
 from lab.config.vocabulary.values import Expression
 from lab.config.words import OFF
 from lab.errors import ProfileError
@@ -264,14 +264,13 @@ def _file(made: Translation, sense_setting: SenseSetting, _column: Spelling) -> 
     return True
 
 
-def _socket_mode(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
+def _socket_mode(made: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
     text = sense_setting.value.text or ""
     try:
         mask = 0o777 & ~int(text, 8)
     except ValueError:
         return False
-    value = Expression.of(str(mask))
-    made.write(sense_setting, "umask", value, f"{column.says}: {mask} is {mask:03o} in octal")
+    made.write(sense_setting, "umask", Expression.of(str(mask)))
     return True
 
 
@@ -303,6 +302,17 @@ def _log_level(made: Translation, sense_setting: SenseSetting, column: Spelling)
     return level in column.choices
 
 
+def _stop_time(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
+    """Write it, with what several workers do."""
+    workers = made.service.senses.get("workers")
+    is_alone = "workers" not in made.service.unclear and (
+        workers is None or workers.value.number == 1
+    )
+    value, says = adapted(sense_setting.value, column)
+    made.write(sense_setting, column.names[0], value, "" if is_alone else says)
+    return True
+
+
 def _ping(made: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
     seconds = sense_setting.value.text or ""
     if seconds and not seconds.isdecimal():
@@ -319,6 +329,7 @@ _SPECIAL = {
     "log-file": _file,
     "log-level": _log_level,
     "socket-mode": _socket_mode,
+    "stop-time": _stop_time,
     "ws-ping": _ping,
 }
 """Key of a meaning -> function that writes it, and returns whether it did."""

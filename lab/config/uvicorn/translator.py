@@ -26,7 +26,7 @@ from lab.config.vocabulary.service import (
     with_defaults,
     written,
 )
-from lab.config.vocabulary.translation import Note, OptionLine, Translation, Translator
+from lab.config.vocabulary.translation import Note, OptionLine, Translation, Translator, adapted
 from lab.config.vocabulary.values import Expression
 from lab.config.words import OFF
 from lab.errors import ProfileError
@@ -158,6 +158,14 @@ def _client_required(made: Translation, sense_setting: SenseSetting, _column: Sp
     return True
 
 
+def _requests_limit(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
+    """Write it, with what one worker alone does."""
+    may_be_alone = _is_alone(made.service) or "workers" in made.service.unclear
+    value, says = adapted(sense_setting.value, column)
+    made.write(sense_setting, column.names[0], value, says if may_be_alone else "")
+    return True
+
+
 def _http_versions(made: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
     if sense_setting.value.text != "1":
         return False
@@ -169,6 +177,7 @@ _SPECIAL = {
     "chdir": _chdir,
     "client-required": _client_required,
     "http-versions": _http_versions,
+    "requests-limit": _requests_limit,
     "respawn": _respawn,
 }
 """Key of a meaning -> function that writes it, and returns whether it did."""

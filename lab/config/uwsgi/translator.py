@@ -72,7 +72,7 @@ def _prefix(made: Translation, sense_setting: SenseSetting) -> None:
         made.drop(sense_setting, "mount ends a path at its =: use a path without =")
         return
     below = Expression((*sense_setting.value.parts, f"={application}"))
-    made.write(sense_setting, "mount", below, sense_setting.sense.columns[PROGRAM].says)
+    made.write(sense_setting, "mount", below)
 
 
 def _quiet(made: Translation, sense_setting: SenseSetting) -> None:

@@ -50,6 +50,9 @@ class Spelling:
     says: str = ""
     """What differs there from other servers."""
 
+    explains: str = ""
+    """What to know of the option there, which does the same as elsewhere."""
+
     choices: tuple[str, ...] = ()
     """The values that it takes; empty: any."""
 

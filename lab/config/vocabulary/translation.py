@@ -121,8 +121,13 @@ class Translation:
         says: str = "",
     ) -> None:
         """Add an option, and to the list what becomes of what was said."""
+        column = sense_setting.sense.columns.get(self.to)
+        if column and not self.service.is_wsgi:
+            column = replace(column, **column.asgi)
+        explains = column.explains if column and option in column.names else ""
+        comment = "; ".join(filter(None, (says, explains)))
         self.lines.append(
-            OptionLine(option, value, sense_setting.was, says, sense_setting.sense.is_number)
+            OptionLine(option, value, sense_setting.was, comment, sense_setting.sense.is_number)
         )
         shown = self.words.form.format(
             self.words.name(option), self.words.yes if value is None else value
@@ -132,7 +137,8 @@ class Translation:
         if says:
             self.changed.append(Note(sense_setting.was, f"{shown}: {says}"))
         else:
-            self.same.append(Note(sense_setting.was, shown))
+            known = f"{shown}: {explains}" if explains else shown
+            self.same.append(Note(sense_setting.was, known))
 
     def write_variables(self, sense_setting: SenseSetting, where: str, unset: str) -> None:
         """Add to the lists where variables are set, and what it is without one that they read."""
