@@ -55,7 +55,16 @@ MANIFESTS = {
 
 KINDS = (
     *("uwsgi.ini", "uwsgi.yaml", "uwsgi.xml", "uwsgi.json"),
-    *("gunicorn.conf.py", DOCKERFILE, PROCFILE, "start.sh", *MANIFESTS, "app.service", COMMAND),
+    *(
+        "gunicorn.conf.py",
+        "hypercorn.toml",
+        DOCKERFILE,
+        PROCFILE,
+        "start.sh",
+        *MANIFESTS,
+        "app.service",
+        COMMAND,
+    ),
 )
 """Names under which a text is read."""
 
@@ -155,10 +164,9 @@ def kind_of(text: str) -> str:
     if PYTHON.search(text):
         return "gunicorn.conf.py"
     names = set(OPTION.findall(text))
-    uwsgi, gunicorn = (
-        len(names & TRANSLATABLE[program].options().keys()) for program in ("uwsgi", "gunicorn")
-    )
-    return "uwsgi.ini" if uwsgi > gunicorn else "gunicorn.conf.py"
+    kinds = {"gunicorn": "gunicorn.conf.py", "uwsgi": "uwsgi.ini", "hypercorn": "hypercorn.toml"}
+    known = {program: len(names & TRANSLATABLE[program].options().keys()) for program in kinds}
+    return kinds[max(known, key=lambda program: known[program])]
 
 
 def answered(request: str) -> str:

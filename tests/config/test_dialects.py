@@ -25,6 +25,8 @@ HINTS = {
     "lab/bench/profiles/catalogue.py",
     "lab/bench/store/fitness.py",  # distributions, and how to install them
     "lab/bench/servers/last_words.py",
+    "lab/lint/examples.py",  # packages in a lock
+    "lab/report/opening.py",  # what to run next
 }
 """Files that may name servers: in a help, a hint of an error, a reason."""
 

@@ -40,7 +40,7 @@ def test_the_linter_finds_nothing_wrong_in_what_is_written(tmp_path):
     ("directive", "problem"),
     [
         ("migrated how-to/migrate to nowhere", "there is no nowhere to migrate to, only uwsgi"),
-        ("migrated how-to/locust to granian", "docs/how-to/locust.md has no ini"),
+        ("migrated how-to/locust to granian", "docs/how-to/locust.md has no configuration"),
         ("differences of harakiri", "the vocabulary has no 'harakiri', only workers"),
     ],
 )

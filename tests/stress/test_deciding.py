@@ -104,6 +104,7 @@ class Workers:
         pass
 
     press = mark = settle = _nothing
+    server = SimpleNamespace(commands=())
 
 
 @pytest.fixture

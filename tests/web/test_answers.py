@@ -158,6 +158,9 @@ def test_the_kind_of_each_example_is_guessed():
             assert kind == answers.DOCKERFILE
             continue
         server = servers.of_code(code)
+        if server.program == "hypercorn":  # a name or two that gunicorn has, too
+            assert kind in {"hypercorn.toml", answers.COMMAND, "gunicorn.conf.py"}, code
+            continue
         assert kind in {server.file, answers.COMMAND, "uwsgi.ini"}, code
         assert (kind == "uwsgi.ini") == (server.program == "uwsgi"), code
 
