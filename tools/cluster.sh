@@ -229,7 +229,7 @@ copy() {
 
 build() {
     command -v go >/dev/null || stop "not run: it needs Go: https://go.dev/doc/install"
-    say "building Kubernetes $kubernetes and CoreDNS $coredns (20 minutes)"
+    say "building Kubernetes $kubernetes and CoreDNS $coredns (a quarter of an hour of one CPU)"
     began=$(date +%s)
     rm -rf "$work/new"
     export GOMODCACHE="$work/go/mod" GOCACHE="$work/go/build" GOWORK=off CGO_ENABLED=0
@@ -249,6 +249,7 @@ build() {
     say "built in $(($(date +%s) - began)) s"
 }
 
+[ -e /proc/sys/net/bridge ] || stop "not run: this kernel does not filter what crosses a bridge (modprobe br_netfilter)"
 mkdir -p "$work"
 exec 8>"$work/lock"
 flock --nonblock 8 || stop "another run uses $work"
