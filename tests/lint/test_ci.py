@@ -53,15 +53,16 @@ def test_a_folder_without_any_is_said(repository):
     """A job that lints nothing would be green for ever."""
     done = lint(repository, "docs")
     assert (done.returncode, done.stderr) == (
-        2, "lab: docs has no configuration of uWSGI, gunicorn, granian, uvicorn or hypercorn: give the file\n",
+        2, "lab: docs has no configuration of uWSGI, gunicorn, granian, uvicorn or hypercorn: give the "
+        "file\n",
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "is_one"),
     [("uwsgi.ini", True), ("shop.uwsgi.ini", True), ("uwsgi.yml", True), ("gunicorn.conf.py", True),
-     ("deploy/gunicorn_conf.py", True), ("prod.conf.py", True), ("conf.py", False), ("hypercorn.toml", True),
-     ("shop.ini", False), ("uwsgi.ini.bak", False), ("uwsgi.py", False)],
+     ("deploy/gunicorn_conf.py", True), ("prod.conf.py", True), ("conf.py", False),
+     ("hypercorn.toml", True), ("shop.ini", False), ("uwsgi.ini.bak", False), ("uwsgi.py", False)],
 )  # fmt: skip
 def test_the_hook_takes_the_same_files(name, is_one):
     """As pre-commit looks for them: anywhere in a path."""
