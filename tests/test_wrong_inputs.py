@@ -128,7 +128,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("claims old.ini", 2, ["old.ini: is no run's folder: it has no run.json"]),
         ("claims --run --blocks 0", 2, ["--blocks: '0': a whole number from 1 to 1,000"]),
         ("claims --run --server-cores x", 2, ["--server-cores x: no list of CPUs; write 0,2-3"]),
-        ("migrate x.ini", 2, ["missing option --to: uwsgi, gunicorn, granian, uvicorn or hypercorn"]),
+        ("migrate x.ini", 2, ["--to: uwsgi, gunicorn, granian, uvicorn or hypercorn"]),
         ("compare nosuch", 2, ["missing argument 'AFTER'; usage: lab compare", "BEFORE AFTER"]),
         (f"compare ladder rungs --results {ROOT}/docs/runs", 2, ["they differ in", "plan.window"]),
         (f"report {ROOT}/docs/runs/hello --html /nonexistent/x", 2, ["there is no folder /nonexi"]),

@@ -52,9 +52,9 @@ def test_a_folder_is_searched_for_configurations(repository):
 def test_a_folder_without_any_is_said(repository):
     """A job that lints nothing would be green for ever."""
     done = lint(repository, "docs")
+    servers = "uWSGI, gunicorn, granian, uvicorn or hypercorn"
     assert (done.returncode, done.stderr) == (
-        2, "lab: docs has no configuration of uWSGI, gunicorn, granian, uvicorn or hypercorn: give the "
-        "file\n",
+        2, f"lab: docs has no configuration of {servers}: give the file\n",
     )  # fmt: skip
 
 
