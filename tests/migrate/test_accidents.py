@@ -32,7 +32,7 @@ def test_threads_are_no_backpressure(tmp_path):
     """They became the backpressure, which was taken back later."""
     found = moved(tmp_path, "threads = 4\n", "granian")
     assert "--backpressure" not in found.text.partition("exec")[2]
-    assert "--backpressure is not a number of threads" in notes(found, "behaves differently")
+    assert "--backpressure is not a number of threads" in notes(found, "the same")
 
 
 def test_workers_that_follow_the_cpus_still_do(tmp_path):

@@ -105,13 +105,6 @@ def test_workers_that_took_turns_differ_in_age():
     assert "\nmax-worker-lifetime-delta = 60\n" in migrated(command, "uwsgi", {}).text
 
 
-def test_workers_that_end_after_equally_many_requests_are_told():
-    """With the setting by which they differ."""
-    made = migrated("uwsgi --max-requests=500 --module shop:app", "gunicorn", {})
-    assert "without max_requests_jitter all workers restart" in made.text
-    assert "\nmax_requests = 500\n" in made.text
-
-
 def test_a_number_of_cpus_is_told_as_the_host_s(tmp_path):
     """With what is multiplied and added."""
     path = tmp_path / "gunicorn.conf.py"
