@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.kit.lab_process import ROOT
+from tests.kit.lab_process import ROOT, preloaded
 
 PEER = ROOT / "tests" / "hygiene" / "peer.py"
 MARK = "HYGIENE_MARK"
@@ -30,6 +30,7 @@ def write_peer(folder: Path, fault: str, body: str = "Pong!") -> str:
 @pytest.fixture
 def marked(monkeypatch):
     """Mark what this test starts; yield what finds all of it that still runs, orphans too."""
+    preloaded()  # which other tests use, too, and so has no mark
     value = uuid.uuid4().hex
     monkeypatch.setenv(MARK, value)
 

@@ -60,9 +60,11 @@ class Preloaded:
         with self._lock, ThreadPoolExecutor(len(pipes)) as pool:
             written = pool.map(_read, [ours for ours, _ in pipes])
             streams = [theirs for _, theirs in pipes]
-            socket.send_fds(self._socket, [len(request).to_bytes(HEAD, "big")], streams)
-            for stream in streams:
-                os.close(stream)
+            try:
+                socket.send_fds(self._socket, [len(request).to_bytes(HEAD, "big")], streams)
+            finally:
+                for stream in streams:  # else who reads them would wait for ever
+                    os.close(stream)
             self._socket.sendall(request)
             late = threading.Timer(timeout, os.kill, (self._number(), signal.SIGKILL))
             late.start()
