@@ -97,7 +97,6 @@ def test_the_help_of_the_lab(command, tmp_path, monkeypatch):
     check_golden(GOLDEN / f"lab-{command}.txt", run("lab", command, "--help", cwd=tmp_path).stdout)
 
 
-@pytest.mark.costly
 def test_the_help_of_locust(locust):
     """Our group of it."""
     said = locust["help"]
@@ -105,7 +104,6 @@ def test_the_help_of_locust(locust):
     check_golden(GOLDEN / "locust.txt", said[start : said.index("\nExamples:")])
 
 
-@pytest.mark.costly
 def test_locust_prints_our_options_when_it_is_asked_for_them(tmp_path):
     """Those of its help's group, and none of its own; then it ends."""
     done = run("locust", "-f", str(ROOT / "loadtests"), "--lab-help", cwd=tmp_path)
