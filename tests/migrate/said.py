@@ -15,4 +15,4 @@ CASES = {each.key: each.cases for each in hidden()}
 def says(key, program):
     """Return all that is said of a sense on a server."""
     column = senses()[key].columns[program]
-    return f"{column.says} {column.lost}"
+    return f"{column.says} {column.explains} {column.lost}"

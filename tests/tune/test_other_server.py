@@ -87,7 +87,7 @@ def test_moves_go_out_from_what_it_becomes(shop, program):
 @pytest.mark.parametrize("program", ["gunicorn", "granian"])
 def test_it_races_beside_the_users_own(shop, program):
     """And answers as that does, by its variables; what it loses is told if it wins."""
-    small = ("--path", "/", "--minutes", "2", "--window", "0.2", "--warmup", "0.1")
+    small = ("--path", "/", "--minutes", "3", "--window", "0.2", "--warmup", "0.1")
     done = run("lab", "tune", "uwsgi.ini", *small, "--server", program, "--only", "log",
                "--drop", "env", cwd=shop)  # fmt: skip
     assert done.returncode in {0, 3, 4}, done.stderr
