@@ -222,9 +222,16 @@ fi
 # Copy the files of a module.
 copy() {
     folder=$(go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+    [ -n "$folder" ] || stop "no $1: does $(go env GOPROXY) answer?"
     rm -rf "$work/source"
     cp -r "$folder" "$work/source"
     chmod -R u+w "$work/source"
+}
+
+# Build commands of that module.
+compile() {
+    (cd "$work/source" && go build -mod=mod -buildvcs=false -trimpath -o "$work/new/" "$@") >"$work/build.log" 2>&1 ||
+        stop "not built: $(tail -n 5 "$work/build.log")"
 }
 
 build() {
@@ -236,13 +243,12 @@ build() {
     copy "k8s.io/kubernetes@v$kubernetes"
     # The module has none of the modules that its repository keeps beside it.
     sed -i "s#=> ./staging/src/\(.*\)#=> \1 v0.${kubernetes#*.}#" "$work/source/go.mod"
-    (cd "$work/source" && go build -mod=mod -buildvcs=false -trimpath -o "$work/new/" \
-        -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v$kubernetes" \
-        ./cmd/kube-apiserver ./cmd/kube-controller-manager ./cmd/kube-proxy ./cmd/kube-scheduler ./cmd/kubectl ./cmd/kubelet)
+    compile -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v$kubernetes" \
+        ./cmd/kube-apiserver ./cmd/kube-controller-manager ./cmd/kube-proxy ./cmd/kube-scheduler ./cmd/kubectl ./cmd/kubelet
     copy "github.com/coredns/coredns@v$coredns"
     # Without its plug-ins for clouds.
     sed -i '/"github.com/{/plugin\/\(bind\|errors\|kubernetes\)"/!d}' "$work/source/core/plugin/zplugin.go"
-    (cd "$work/source" && go build -mod=mod -buildvcs=false -trimpath -ldflags '-s -w' -o "$work/new/" .)
+    compile -ldflags '-s -w' .
     chmod -R u+w "$work/go"
     rm -rf "$work/go" "$work/source"
     mv "$work/new" "$work/$binaries"
