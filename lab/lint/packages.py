@@ -1,4 +1,4 @@
-"""The packages that are installed with a server, where a file beside its configuration has all."""
+"""The files beside a configuration that pin packages, and the packages of those that have all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab.config.configuration import Config, Known
-from lab.config.files import UnreadableError
+from lab.config.files import UnreadableError, read_bytes
 
 MOST_BYTES = 1 << 20
 """Bytes of the largest file that is read: a uv.lock of 200 packages has half of it."""
@@ -40,22 +40,29 @@ def installed_with(config: Config, package: str) -> Packages | None:
 
     A lock has all, and so has a requirements.txt that pins what uvicorn requires.
     """
-    file = config.start.spot.file if config.start else config.file
-    here, folder = Path.cwd(), file.absolute().parent
-    folders = [folder, here] if folder != here and folder.is_relative_to(here) else [folder]
-    for path in folders:
+    for folder in folders_of(config):
         for name in (*LOCKS, *COMPILED):
-            text = _text(path / name, config.known)
+            text = text_of(folder / name, config.known)
             packages = frozenset(_in_lock(text) if name in LOCKS else _compiled(text))
             if package in packages:
                 return Packages(name, packages)
     return None
 
 
-def _text(path: Path, known: Known) -> str:
-    """Return the text of a file; empty of one that may not or cannot be read."""
-    with suppress(UnreadableError):
-        return known.text(path, MOST_BYTES)
+def folders_of(config: Config) -> list[Path]:
+    """Return where files of a configuration's project are: beside it, and in the current folder."""
+    file = config.start.spot.file if config.start else config.file
+    here, folder = Path.cwd(), file.absolute().parent
+    return [folder, here] if folder != here and folder.is_relative_to(here) else [folder]
+
+
+def text_of(path: Path, known: Known) -> str:
+    """Return the text of a file that pins packages; empty of one that may not or cannot be read."""
+    if path in known.overlay:
+        return known.overlay[path]
+    with suppress(UnreadableError, UnicodeDecodeError):
+        if known.reaches(path):
+            return read_bytes(path, MOST_BYTES).decode()
     return ""
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.config.configuration import Config, Known
-from lab.config.files import UnreadableError, check_nesting, read_bytes
+from lab.config.files import UnreadableError, check_nesting
 from lab.errors import UsageError
+from lab.lint.packages import LOCKS, folders_of, text_of
 from lab.lint.rules.rule import TRIED
 from lab.lint.versions import normal, pinned
 from lab.model.wording import alternatives
@@ -25,9 +26,6 @@ UWSGI = "uwsgi"
 
 PROGRAMS = tuple(name for name in TRIED if name.lower() != UWSGI)
 """Servers whose version may be given, or is looked for."""
-
-MOST_BYTES = 1 << 20
-"""Bytes of the largest file that is read: a uv.lock of 200 packages has half of it."""
 
 MOST_FILES = 20
 """Files requirements*.txt in a folder that are read."""
@@ -82,11 +80,10 @@ def target_of(config: Config, targets: Mapping[str, TargetVersion]) -> TargetVer
         config: The configuration.
         targets: The targets that are given, which count more than any file.
     """
-    program, file = config.server, config.start.spot.file if config.start else config.file
+    program = config.server
     if program not in PROGRAMS or program in targets:
         return targets.get(program)
-    here, folder = Path.cwd(), file.absolute().parent
-    folders = [folder, here] if folder != here and folder.is_relative_to(here) else [folder]
+    folders = folders_of(config)
     return next(filter(None, (_pinned(program, it, config.known) for it in folders)), None)
 
 
@@ -94,7 +91,7 @@ def _pinned(program: str, folder: Path, known: Known) -> TargetVersion | None:
     """Return the version that the files of a folder pin: its locks, or else its requirements."""
     requirements = [name for name in known.names(folder) if REQUIREMENTS.fullmatch(name)]
     kinds = (
-        (("uv.lock", "poetry.lock"), _of_lock),
+        (LOCKS, _of_lock),
         (requirements[:MOST_FILES], _of_requirements),
         (("pyproject.toml",), _of_project),
     )
@@ -102,20 +99,12 @@ def _pinned(program: str, folder: Path, known: Known) -> TargetVersion | None:
         pins = {
             version: name
             for name in names
-            for version in read(program, _text(folder / name, known))
+            for version in read(program, text_of(folder / name, known))
         }
         if pins:
             version, name = next(iter(pins.items()))
             return TargetVersion(program, version, name) if len(pins) == 1 else None
     return None
-
-
-def _text(path: Path, known: Known) -> str:
-    """Return the text of a file; empty of one that may not or cannot be read."""
-    with suppress(UnreadableError, UnicodeDecodeError):
-        if known.reaches(path):
-            return read_bytes(path, MOST_BYTES).decode()
-    return ""
 
 
 def _of_lock(program: str, text: str) -> Iterator[str]:

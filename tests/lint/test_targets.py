@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -114,3 +115,14 @@ def test_each_rule_names_the_version_that_is_pinned():
     for server, version in TRIED.items():
         assert re.findall(rf"^{server.lower()}==(\S+)", pins, re.MULTILINE) == [version]
     assert all(rule.tried == TRIED[rule.server] for rule in RULES.values() if rule.server)
+
+
+def test_a_lock_of_many_packages_is_read(tmp_path, monkeypatch):
+    """A lock has more lines than a configuration may have; UV015 was silent above 2,000."""
+    monkeypatch.chdir(tmp_path)
+    names = ("click", "h11", "uvicorn", *(f"package-{number}" for number in range(60)))
+    hashes = "# a hash\n" * 40
+    texts = (f'[[package]]\nname = "{name}"\nversion = "1.0"\n{hashes}' for name in names)
+    Path("uv.lock").write_text("\n".join(texts))
+    Path("Procfile").write_text("web: uvicorn app:app\n")
+    assert "UV015" in {flaw.code for flaw in lint("Procfile", Known()).flaws}
