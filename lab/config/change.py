@@ -55,6 +55,19 @@ def edited(editing: Editing, config: Config, steps: Steps) -> str:
     return config.texts[config.file]
 
 
+def with_step(values: Values, step: Step, put: Callable[[Put], list[object]]) -> Values:
+    """Return values as they are after a step; *put* returns those of an option that is set."""
+    match step:
+        case Put():
+            return values | {step.option: put(step)}
+        case Rename(option, to) if option in values:
+            there = values.pop(option)
+            return values | {to: there}
+        case Drop(option):
+            values.pop(option, None)
+    return values
+
+
 def _after(editing: Editing, config: Config, step: Step, says: Sequence[str]) -> Config:
     wanted = editing.wanted(config, step)
     for edits in editing.ways(config, step, says):

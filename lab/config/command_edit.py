@@ -92,17 +92,13 @@ def _value(grammar: Grammar, option: str, value: str) -> object:
 
 def _wanted(grammar: Grammar, config: Config, step: Step) -> Values:
     of = _values(grammar, config)
-    match step:
-        case Put(option, value):
-            new = _value(grammar, option, value)
-            kept = of.get(option, []) if option in grammar.collects else []
-            return of | {option: kept if new in kept else [*kept[1:], new] if kept else [new]}
-        case Rename(option, to) if option in of:
-            there = of.pop(option)
-            return of | {to: there}
-        case Drop(option):
-            of.pop(option, None)
-    return of
+
+    def put(step: Put) -> list[object]:
+        new = _value(grammar, step.option, step.value)
+        kept = of.get(step.option, []) if step.option in grammar.collects else []
+        return kept if new in kept else [*kept[1:], new] if kept else [new]
+
+    return change.with_step(of, step, put)
 
 
 def _ways(grammar: Grammar, config: Config, step: Step, comments: list[str]) -> Ways:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from lab.config.command_table import CommandTable
 from lab.config.configuration import Config, Known
+from lab.config.interface import ASGI, WSGI
 from lab.config.server import Server
 from lab.config.steps import Steps
 from lab.config.words import is_script
@@ -22,6 +23,8 @@ class CommandServer(Server):
     """A server whose options `lab` reads from its command."""
 
     table: ClassVar[CommandTable]
+    interface_of: ClassVar[Callable[[Config], str]]
+    """Returns how a command has its application called; see `lab.config.interface`."""
 
     @property
     def version(self) -> str:
@@ -46,6 +49,19 @@ class CommandServer(Server):
         path = Path(self.program)
         command = next(command for command in profile.commands if any(map(self._is, command)))
         return self.table.read(path, Known(overlay={path: shlex.join(command)}))
+
+    def interface(self, profile: Profile) -> str:
+        """Return that of its command."""
+        return type(self).interface_of(self.command_of(profile))
+
+    def why_fixed(self, profile: Profile, quantity: str) -> str | None:
+        """Return why a profile has no threads to vary: its application runs in an event loop."""
+        if quantity != "threads":
+            return None
+        called = self.interface(profile) if self.threads else ASGI
+        if called == WSGI:
+            return None
+        return f"has no threads to vary: an {called.upper()} application runs in an event loop"
 
     def _is(self, word: str) -> bool:
         return PurePath(word).name == self.program

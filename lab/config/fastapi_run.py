@@ -1,5 +1,5 @@
 """
-`fastapi run` and `fastapi dev`, which start uvicorn with defaults of their app_words.
+`fastapi run` and `fastapi dev`, which start uvicorn with other defaults.
 
 Source: fastapi-cli 0.0.34, fastapi_cli/cli.py:284 (uvicorn.run), discover.py:39
 (get_module_data_from_path).
@@ -58,14 +58,14 @@ def as_uvicorn(words: Sequence[str], port: str, exists: Callable[[str], bool]) -
         exists: Whether there is a file of that name in the folder that it is started in.
     """
     verb = next(at for at, word in enumerate(words) if word in VERBS)
-    app_words: dict[str, tuple[str, int]] = {}
+    named: dict[str, tuple[str, int]] = {}
     made: list[Word] = [("uvicorn", 0)]
     path, is_dev = "", words[verb] == "dev"
     for name, value, at in _arguments(words, verb + 1):
         if not name:
             path = value[0]
         elif name in OWN_VALUES:
-            app_words[OWN_VALUES[name]] = value
+            named[OWN_VALUES[name]] = value
         elif name in VALUES:
             made += [(name, at), value]
         elif name in FLAGS - {"--no-reload"}:
@@ -76,7 +76,7 @@ def as_uvicorn(words: Sequence[str], port: str, exists: Callable[[str], bool]) -
         made += [(name, verb), (default, verb)] if default and name not in given else []
     if is_dev and "--no-reload" not in words and "--reload" not in given:
         made.append(("--reload", verb))
-    return [*made, *_target(app_words, path, verb, exists)]
+    return [*made, *_target(named, path, verb, exists)]
 
 
 def _arguments(words: Sequence[str], at: int) -> Iterator[tuple[str, tuple[str, int], int]]:
@@ -97,17 +97,17 @@ def _arguments(words: Sequence[str], at: int) -> Iterator[tuple[str, tuple[str, 
 
 
 def _target(
-    app_words: Mapping[str, tuple[str, int]], path: str, verb: int, exists: Callable[[str], bool]
+    named: Mapping[str, tuple[str, int]], path: str, verb: int, exists: Callable[[str], bool]
 ) -> Iterator[Word]:
     """Yield the words for what is served; none where nothing names it."""
-    if entrypoint := app_words.get("entrypoint"):
+    if entrypoint := named.get("entrypoint"):
         yield entrypoint
         return
     if path := path or next(filter(exists, PATHS), ""):
         folder, module = _module(path, exists)
         if folder not in {".", ""}:
             yield from (("--app-dir", verb), (folder, verb))
-        yield f"{module}:{app_words.get('app', ('app', 0))[0]}", verb
+        yield f"{module}:{named.get('app', ('app', 0))[0]}", verb
 
 
 def _module(path: str, exists: Callable[[str], bool]) -> tuple[str, str]:

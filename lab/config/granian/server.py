@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from lab.config.command_server import CommandServer
@@ -10,29 +10,19 @@ from lab.config.command_table import CommandTable
 from lab.config.configuration import Config
 from lab.config.granian import steps
 from lab.config.granian.command import PROGRAM, TABLE, interface_of
-from lab.config.interface import WSGI
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
 
 if TYPE_CHECKING:
-    from lab.model.profile import Profile
+    pass
 
 
 class Granian(CommandServer):
     """Its options are those of its command."""
 
     table: ClassVar[CommandTable] = TABLE
+    interface_of: ClassVar[Callable[[Config], str]] = staticmethod(interface_of)
     groups: ClassVar[Mapping[str, str]] = steps.GROUPS
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
-
-    def interface(self, profile: Profile) -> str:
-        """Return that of its command."""
-        return interface_of(self.command_of(profile))
-
-    def why_fixed(self, profile: Profile, quantity: str) -> str | None:
-        """Return why a profile has no threads to vary: of others granian starts with one alone."""
-        if quantity == "threads" and (called := self.interface(profile)) != WSGI:
-            return f"has no threads to vary: an {called.upper()} application runs in an event loop"
-        return None
 
     def candidates(self, config: Config) -> Pairs:
         """Return the changes of its runtime that are tried."""

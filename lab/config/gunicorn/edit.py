@@ -40,16 +40,11 @@ def values(config: Config) -> Values:
 
 def wanted(config: Config, step: Step) -> Values:
     """Return the same as it is after a step."""
-    of = values(config)
-    match step:
-        case Put(option, value):
-            return of | {option: [str(ast.literal_eval(as_python(option, value)))]}
-        case Rename(option, to) if option in of:
-            there = of.pop(option)
-            return of | {to: there}
-        case Drop():
-            of.pop(step.option, None)
-    return of
+    return change.with_step(
+        values(config),
+        step,
+        lambda put: [str(ast.literal_eval(as_python(put.option, put.value)))],
+    )
 
 
 def ways(config: Config, step: Step, says: Sequence[str]) -> Ways:

@@ -13,7 +13,7 @@ from lab.config.change import Editing, Values, Ways, in_line, rewritten
 from lab.config.configuration import Config, Known
 from lab.config.hypercorn.command import PROGRAM, TABLE, read
 from lab.config.private import FREE_PORT, LOG, PID, STATSD, started_by
-from lab.config.steps import Drop, Put, Rename, Step, Steps, new_option
+from lab.config.steps import Put, Rename, Step, Steps, new_option
 from lab.config.words import OFF
 from lab.errors import ProfileError
 from lab.model.digest import digest_of
@@ -55,15 +55,7 @@ def _values(config: Config) -> Values:
 
 
 def _wanted(config: Config, step: Step) -> Values:
-    values = _values(config)
-    match step:
-        case Put(option, value):
-            return values | {option: [_plain(option, value)]}
-        case Rename(option, to) if option in values:
-            return values | {to: values.pop(option)}
-        case Drop(option):
-            values.pop(option, None)
-    return values
+    return change.with_step(_values(config), step, lambda put: [_plain(put.option, put.value)])
 
 
 def _plain(option: str, value: str) -> str:

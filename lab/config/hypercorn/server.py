@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -34,6 +34,7 @@ class Hypercorn(CommandServer):
     """hypercorn."""
 
     table: ClassVar[CommandTable] = TABLE
+    interface_of: ClassVar[Callable[[Config], str]] = staticmethod(interface_of)
     groups: ClassVar[Mapping[str, str]] = steps.GROUPS
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
 
@@ -57,16 +58,6 @@ class Hypercorn(CommandServer):
         if path.suffix == PYTHON:
             raise ProfileError(path, NO_PYTHON)
         return profile_of_file(path) if path.suffix == TOML else None
-
-    def interface(self, profile: Profile) -> str:
-        """Return that of its command."""
-        return interface_of(self.command_of(profile))
-
-    def why_fixed(self, profile: Profile, quantity: str) -> str | None:  # noqa: ARG002 - as of Server
-        """Return why a profile has no threads to vary: no option of hypercorn sets them."""
-        if quantity == "threads":
-            return "has no threads to vary: an ASGI application runs in an event loop"
-        return None
 
     def why_refused(self, words: Sequence[str], folder: Path) -> str | None:  # noqa: ARG002 - as of Server
         """Refuse a file, whose addresses and logs may be those of production."""

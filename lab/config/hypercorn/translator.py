@@ -294,22 +294,17 @@ def _client_required(made: Translation, sense_setting: SenseSetting, _column: Sp
     return True
 
 
-def _log_level(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
-    level = (sense_setting.value.text or "").lower()
-    level = {"warn": "warning", "fatal": "critical", "trace": "debug"}.get(level, level)
-    if level in column.choices:
-        made.write(sense_setting, "loglevel", Expression.of(level))
-    return level in column.choices
+def _log_level(made: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
+    if (sense_setting.value.text or "").lower() != "trace":
+        return False
+    made.write(sense_setting, "loglevel", Expression.of("debug"))
+    return True
 
 
 def _stop_time(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
     """Write it, with what several workers do."""
-    workers = made.service.senses.get("workers")
-    is_alone = "workers" not in made.service.unclear and (
-        workers is None or workers.value.number == 1
-    )
     value, says = adapted(sense_setting.value, column)
-    made.write(sense_setting, column.names[0], value, "" if is_alone else says)
+    made.write(sense_setting, column.names[0], value, "" if made.service.is_alone else says)
     return True
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from lab.config.command_server import CommandServer
 from lab.config.command_table import CommandTable
@@ -14,26 +14,14 @@ from lab.config.uvicorn import steps
 from lab.config.uvicorn.command import APPLICATION, PROGRAM, TABLE, interface_of
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning
 
-if TYPE_CHECKING:
-    from lab.model.profile import Profile
-
 
 class Uvicorn(CommandServer):
     """Its options are those of its command."""
 
     table: ClassVar[CommandTable] = TABLE
+    interface_of: ClassVar[Callable[[Config], str]] = staticmethod(interface_of)
     groups: ClassVar[Mapping[str, str]] = steps.GROUPS
     special_steps: ClassVar[Mapping[str, StepsOfMeaning]] = steps.SPECIAL
-
-    def interface(self, profile: Profile) -> str:
-        """Return that of its command."""
-        return interface_of(self.command_of(profile))
-
-    def why_fixed(self, profile: Profile, quantity: str) -> str | None:  # noqa: ARG002 - as of Server
-        """Return why a profile has no threads to vary: no option of uvicorn sets them."""
-        if quantity == "threads":
-            return "has no threads to vary: an ASGI application runs in an event loop"
-        return None
 
     def why_refused(self, words: Sequence[str], folder: Path) -> str | None:  # noqa: ARG002 - as of Server
         """Refuse what listens elsewhere than a trial says."""

@@ -147,7 +147,7 @@ def _chdir(made: Translation, sense_setting: SenseSetting, column: Spelling) -> 
 
 
 def _respawn(made: Translation, sense_setting: SenseSetting, _column: Spelling) -> bool:
-    if not sense_setting.on or not _is_alone(made.service):
+    if not sense_setting.on or not made.service.is_alone:
         return False
     made.drop(sense_setting, NO_PARENT)
     return True
@@ -160,7 +160,7 @@ def _client_required(made: Translation, sense_setting: SenseSetting, _column: Sp
 
 def _requests_limit(made: Translation, sense_setting: SenseSetting, column: Spelling) -> bool:
     """Write it, with what one worker alone does."""
-    may_be_alone = _is_alone(made.service) or "workers" in made.service.unclear
+    may_be_alone = made.service.is_alone or "workers" in made.service.unclear
     value, says = adapted(sense_setting.value, column)
     made.write(sense_setting, column.names[0], value, says if may_be_alone else "")
     return True
@@ -181,12 +181,6 @@ _SPECIAL = {
     "respawn": _respawn,
 }
 """Key of a meaning -> function that writes it, and returns whether it did."""
-
-
-def _is_alone(service: Service) -> bool:
-    """Return whether there is one worker."""
-    workers = service.senses.get("workers")
-    return "workers" not in service.unclear and (workers is None or workers.value.number == 1)
 
 
 WRITER = ScriptWriter(PROGRAM, lambda _: PROGRAM, ("UVICORN_", *TABLE.defaults))

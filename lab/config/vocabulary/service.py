@@ -152,6 +152,12 @@ class Service:
         """Whether it is called by WSGI: by any other, a loop serves as many requests as come."""
         return self.interface == WSGI
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is one worker."""
+        workers = self.senses.get("workers")
+        return "workers" not in self.unclear and (workers is None or workers.value.number == 1)
+
     def number(self, key: str) -> int | None:
         """Return the number that is said of a sense; None where none is, or a variable."""
         sense_setting = self.senses.get(key)
