@@ -223,7 +223,7 @@ def verdict(
     """
     theirs = min(cores, len(cpu))
     free = theirs if idle is None else min(theirs, sum(cpu) + idle)
-    return [*_notices(figures, looks, threads, loops, cpu, (theirs, free), dropped, awaited)]
+    return [*_notices(figures, looks, threads, loops, cpu, theirs, free, dropped, awaited)]
 
 
 def _notices(  # noqa: PLR0917 - as above
@@ -232,11 +232,11 @@ def _notices(  # noqa: PLR0917 - as above
     threads: int | None,
     loops: bool,
     cpu: Sequence[float],
-    cores: tuple[int, float],
+    theirs: int,
+    free: float,
     dropped: int | None,
     awaited: str,
 ) -> Iterator[WatchNotice]:
-    theirs, free = cores
     if dropped:
         yield HandshakesDropped(dropped, figures.limit)
     if figures.in_flight.mean < LEAST:

@@ -28,6 +28,13 @@ MUCH = Known(
 )
 """What is known of the rules' examples: so much that each rule has something to say."""
 
+
+def _locked(*packages: str) -> Known:
+    """Return that a lock beside the configuration has these packages."""
+    text = "\n".join(f'[[package]]\nname = "{package}"\n' for package in packages)
+    return Known(overlay={Path("uv.lock").absolute(): text})
+
+
 ELSEWHERE = {
     "UW107": Known(options=frozenset({"static-map", "if-env", "endif"})),
     "UW116": Known(root=False),
@@ -37,21 +44,9 @@ ELSEWHERE = {
     "GU019": Known(),
     "UW020": Known(here=True),
     "UV011": Known(surroundings=Surroundings(restarts="on-failure")),
-    "UV015": Known(
-        overlay={
-            Path(
-                "uv.lock"
-            ).absolute(): '[[package]]\nname = "h11"\n\n[[package]]\nname = "uvicorn"\n'
-        }
-    ),
+    "UV015": _locked("h11", "uvicorn"),
     "HC011": Known(surroundings=Surroundings(restarts="on-failure")),
-    "HC013": Known(
-        overlay={
-            Path(
-                "uv.lock"
-            ).absolute(): '[[package]]\nname = "hypercorn"\n\n[[package]]\nname = "uvloop"\n'
-        }
-    ),
+    "HC013": _locked("hypercorn", "uvloop"),
     "UV016": Known(surroundings=Surroundings(supervisor="compose", proxy="the service web")),
     "UW119": Known(here=True),
 }

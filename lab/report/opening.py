@@ -349,8 +349,7 @@ def _abbreviated(names: Sequence[str]) -> str:
 def _commands(summary: Summary, next_steps: NextSteps) -> tuple[str, ...]:
     """Return lines with commands to run next, and where the full report is."""
     run = summary.run
-    kinds = (ending for server in servers.every() for ending in server.endings if "." in ending)
-    endings = tuple(kinds)
+    endings = tuple(e for server in servers.every() for e in server.endings if "." in e)
     theirs = [profile for profile in run.plan.profiles if profile.private_copy]
     # A profile of ours with their application has no alteration. Of a command in quotes the path is
     # its folder and the name of the profile.

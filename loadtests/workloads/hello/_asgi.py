@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loadtests.workloads.hello import BODY
 
-Message = MutableMapping[str, Any]
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
 
 
-async def app(
-    scope: Message,
-    _receive: Callable[[], Awaitable[Message]],
-    send: Callable[[Message], Awaitable[None]],
-) -> None:
+async def app(scope: Scope, _receive: Receive, send: Send) -> None:
     """Answer `Pong!`, whatever was asked; nothing is done at the start and the end of a server."""
     if scope["type"] != "http":
         return

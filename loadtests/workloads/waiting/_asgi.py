@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loadtests.workloads.waiting import LONGEST
 
-Message = MutableMapping[str, Any]
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
 
 
-async def app(
-    scope: Message,
-    _receive: Callable[[], Awaitable[Message]],
-    send: Callable[[Message], Awaitable[None]],
-) -> None:
+async def app(scope: Scope, _receive: Receive, send: Send) -> None:
     """Wait as many milliseconds as the path says, then answer with that number."""
     if scope["type"] != "http":
         return
