@@ -240,8 +240,13 @@ def _other(port, old):
     [("uvicorn", ""), ("gunicorn", ""), ("granian", "ends"), ("hypercorn", "ends")],
 )
 def test_a_worker_that_dies(tmp_path, program, fact):
-    """Is replaced, or ends the server."""
+    """
+    Is replaced, or ends the server.
+
+    When both workers have answered: granian overlooks the death of one while it starts the other.
+    """
     with serving(program, tmp_path, "--workers", "2") as (port, process):
+        until(lambda: len(pids(port)) == 2, "both workers")
         old = json.loads(served(port).body)["pid"]
         signal.pidfd_send_signal(_pidfd(old), signal.SIGKILL)
         if fact:
