@@ -54,7 +54,7 @@ peers: setup ## install the other servers of the articles, in .venv, .peers and 
 databases: ## unpack the databases that peers ask, into .databases; installs nothing
 	@tools/databases.sh
 
-test: $(TESTS) ## run the tests of the product (4 minutes)
+test: $(TESTS) ## run the tests of the product (6 minutes)
 	@$(PYTEST) --ignore=$(STUDIES) $(ARGS)
 
 fast: $(TESTS) ## run those that start no server, as between two changes (2 minutes)
