@@ -151,6 +151,13 @@ def test_readings_that_contradict_each_other_are_refused(run, readings, says):
         read_run(run)
 
 
+def test_what_a_hypervisor_took_is_counted_in_cores(run):
+    """It is stored as a share: a machine that lost half of its time had half a core too few."""
+    readings = json.loads((run / "trials.ndjson").read_text().splitlines()[3])["readings"]
+    change(run, 3, **{"machine.idle": readings["machine.idle"] - 1.02, "machine.steal": 0.51})
+    read_run(run)
+
+
 @pytest.mark.parametrize("gone", [0, 2, 5])
 def test_a_trial_that_was_taken_out_is_missed(run, gone):
     """Or one could choose which of them count; a run that was interrupted lacks only the last."""

@@ -182,8 +182,8 @@ def _cores(readings: Mapping[str, float]) -> str | None:
     if (server := readings.get("server.cores", 0.0)) > cores:
         return f"server.cores is {server:g}, and machine.cores {cores:g}"
     if {"machine.busy", "machine.idle"} <= readings.keys():
-        names = ("machine.busy", "machine.idle", "machine.steal")
-        spent = sum(readings.get(name, 0.0) for name in names)
+        stolen = cores * readings.get("machine.steal", 0.0)
+        spent = readings["machine.busy"] + readings["machine.idle"] + stolen
         if abs(spent - cores) > cores / 4:
             return f"{spent:g} cores were busy, idle or stolen, of {cores:g}"
     return None

@@ -24,8 +24,8 @@ def new_fault(ground: Ground, values: Values) -> str:
     """
     after = judged(servers.with_text(ground.config, ground.text(values)))
     grave = [flaw for flaw in after if flaw.severity in GRAVE]
-    before = {flaw.code for flaw in judged(ground.config)} if grave else set()
-    return next((f"{flaw.code}: {flaw.message}" for flaw in grave if flaw.code not in before), "")
+    new = (flaw for flaw in grave if flaw.code not in ground.faults)
+    return next((f"{flaw.code}: {flaw.message}" for flaw in new), "")
 
 
 def tries(ground: Ground, facts: Facts, fixed: Collection[str] = ()) -> Iterator[str]:

@@ -13,6 +13,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from lab.cli.tune.climb import Contender, Values
 from lab.config import servers
@@ -23,6 +24,7 @@ from lab.config.vocabulary.senses import senses
 from lab.config.vocabulary.service import Service
 from lab.config.vocabulary.steps_for_meaning import NO
 from lab.config.vocabulary.values import Cpus, Expression, Variable
+from lab.lint.judge import judged
 
 PROCESSES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 THREADS = (1, 2, 4, 8, 16, 32, 64)
@@ -88,7 +90,7 @@ class Facts:
         return math.ceil(min(self.connections, busy * ROOM) - 1e-9)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ground:
     """The user's configuration, from which all moves go out."""
 
@@ -101,6 +103,11 @@ class Ground:
     """Of this machine, where the configuration counts them."""
     file: Config | None = None
     """The file that is handed out, where a command of its is what is measured."""
+
+    @cached_property
+    def faults(self) -> frozenset[str]:
+        """The codes of the findings in the configuration, as it is."""
+        return frozenset(flaw.code for flaw in judged(self.config))
 
     @property
     def program(self) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
@@ -53,6 +53,9 @@ UNKNOWABLE = "btTiIjJ"
 """Letters of variables such as %t that say something else each time, or elsewhere."""
 
 Form = Callable[[str, str], Iterator[formats.Pair]]
+
+Sections = Mapping[str, tuple[int, Sequence[tuple[int, str, str]]]]
+"""By name, the number of its first header, and of each option its number, its line and itself."""
 
 
 def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
@@ -150,6 +153,8 @@ class Reader:
         self.circle: Setting | None = None
         self._budget = Budget()
         self._named: dict[str, OptionState] = {}  # the first of each name
+        self._letters: dict[Path, Sequence[str]] = {}  # letters of those in an ini's text
+        self._sections: dict[tuple[object, ...], Sections] = {}  # by ini, and what these stand for
         self._magic = of_machine(folder, known.cpus)
         self._last = ""
         self._top = (Path(), Path())  # the path of the file that was named, and that name
@@ -226,23 +231,25 @@ class Reader:
 
     def _lines(self, path: Path, text: str, wanted: str) -> bool:
         """Take the options of one section of an ini, and return whether it is there."""
-        written = text.split("\n")
-        section, there = "", False
-        # All of it first: what is included has variables of its own.
-        for number, line in list(logical_lines(as_bytes(text), self._magic)):
-            key = line.partition("\0")[0].strip(BLANKS)
-            if key.startswith("["):
-                section = key[1:-1]
-                there |= section == wanted
-                if section == wanted and self.top is None:
-                    self.top = Spot(path, number, 1)
-            elif key and key[0] not in ";#" and section == wanted:
-                name, _, value = key.partition("=")
-                if unknown := filled(written[number - 1]):
-                    self.guess(f"lab does not know what {unknown} stands for")
-                place = _place(written[number - 1], path, number)
-                self._take(name.rstrip(BLANKS), value.strip(BLANKS), place)
-        return there
+        if path not in self._letters:
+            self._letters[path] = sorted(set(re.findall(r"%(.)", text)))
+        # They are others in what is included, and after it.
+        key = path, *(self._magic.get(letter, "") for letter in self._letters[path])
+        if key not in self._sections:
+            self._sections[key] = _sections(text, self._magic)
+        sections = self._sections[key]
+        if wanted not in sections:
+            return False
+        header, lines = sections[wanted]
+        if self.top is None:
+            self.top = Spot(path, header, 1)
+        for number, written, line in lines:
+            name, _, value = line.partition("=")
+            if unknown := filled(written):
+                self.guess(f"lab does not know what {unknown} stands for")
+            place = _place(written, path, number)
+            self._take(name.rstrip(BLANKS), value.strip(BLANKS), place)
+        return True
 
     def _options(self, path: Path, text: str, wanted: str, form: Form) -> bool:
         """Take the options of a file that is no ini, and return whether there are any."""
@@ -421,6 +428,20 @@ def _unknowable(text: str) -> list[str]:
     if "%" not in text:  # the search is slow, and each included section is the whole file again
         return []
     return re.findall(rf"(?<!%)(?:%%)*%([{UNKNOWABLE}])", text)
+
+
+def _sections(text: str, magic: Mapping[str, str]) -> Sections:
+    """Return the sections of an ini."""
+    written = text.split("\n")
+    sections: dict[str, tuple[int, list[tuple[int, str, str]]]] = {}
+    lines: list[tuple[int, str, str]] = []
+    for number, line in logical_lines(as_bytes(text), magic):
+        key = line.partition("\0")[0].strip(BLANKS)
+        if key.startswith("["):
+            _, lines = sections.setdefault(key[1:-1], (number, []))
+        elif key and key[0] not in ";#":
+            lines.append((number, written[number - 1], key))
+    return sections
 
 
 def _place(line: str, file: Path, number: int) -> Setting:
