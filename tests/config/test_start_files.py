@@ -489,6 +489,26 @@ def test_what_of_fastapi_run_no_option_says(tmp_path, monkeypatch):
         reading.read("fastapi run main.py", Known())
 
 
+def test_a_command_of_a_service_has_the_files_of_the_image_that_it_builds(tmp_path, monkeypatch):
+    """And its variables; what the service says itself counts more."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Dockerfile").write_text(
+        "FROM python:3.13\nENV WEB_CONCURRENCY=5\nWORKDIR /app\nCOPY . .\nUSER app\n"
+    )
+    (tmp_path / "gunicorn.conf.py").write_text("threads = 7\n")
+    (tmp_path / "compose.yaml").write_text(
+        "services:\n  web:\n    build: .\n    command: gunicorn -c /app/gunicorn.conf.py a:b\n"
+    )
+    config = reading.read("compose.yaml", Known())
+    values = {setting.option: setting.value for setting in config.settings}
+    assert values["threads"] == "7"
+    (start,) = starts_of("compose.yaml", Path("compose.yaml").read_text())
+    assert (start.text, start.surroundings.user) == (
+        "WEB_CONCURRENCY=5 gunicorn -c /app/gunicorn.conf.py a:b",
+        "app",
+    )
+
+
 COMPOSE = """
 services:
   shop:

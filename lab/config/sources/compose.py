@@ -66,36 +66,36 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
         return
     image, has_init = text(service.get("image")), text(service.get("init")) == "true"
     is_first = False if has_init else True if entry or shell_of(image) else None
-    copies = tuple(_volumes(service, file.path))
-    build = service.get("build")
-    context = text(build) or text(mapping(build).get("context")) or "."
-    around = Surroundings(
+    built, environ = Surroundings(), dict[str, tuple[str | None, Spot]]()
+    if dockerfile_of := _dockerfile(service, file):
+        built, of_image = dockerfile.image(*dockerfile_of)
+        environ |= of_image
+    around = replace(
+        built,
         container=True,
         in_shell=False,
         in_list=not isinstance(service.get("command") or service.get("entrypoint"), Scalar),
         is_first_process=is_first,
-        shell=shell_of(image),
-        stop_signal=text(service.get("stop_signal")),
+        shell=shell_of(image) or built.shell,
+        stop_signal=text(service.get("stop_signal")) or built.stop_signal,
         supervisor="compose",
         restarts=text(service.get("restart")),
-        folder=file.path.parent / context,
-        image_folder=text(service.get("working_dir")) or "/",
-        copies=copies,
-        user=text(service.get("user")).partition(":")[0],
+        folder=file.path.parent / (_context(service) or "."),
+        image_folder=text(service.get("working_dir")) or built.image_folder or "/",
+        copies=(*built.copies, *_volumes(service, file.path)),
+        user=text(service.get("user")).partition(":")[0] or built.user,
     )
-    for start in starts_in(name, joined(lines), around, variables(_environ(service, file))):
+    environ |= _environ(service, file)
+    for start in starts_in(name, joined(lines), around, variables(environ)):
         yield replace(start, is_default=not DEVELOPMENT.fullmatch(name))
 
 
 def _built(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterator[StartCommand]:
     """Yield the command of the image that a service builds, from a Dockerfile below its file."""
-    build = service.get("build")
-    context = text(build) or text(mapping(build).get("context")) or "." * bool(mapping(build))
-    path = file.path.parent / context / (text(mapping(build).get("dockerfile")) or "Dockerfile")
-    if not context or "network_mode" in service or (content := _below(file.path, path)) is None:
+    dockerfile_of = None if "network_mode" in service else _dockerfile(service, file)
+    if dockerfile_of is None:
         return
-    target = text(mapping(build).get("target"))
-    start = dockerfile.built(path, content, target, _environ(service, file))
+    start = dockerfile.built(*dockerfile_of, _environ(service, file))
     if start is None:
         return
     around = start.surroundings
@@ -110,6 +110,20 @@ def _built(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterator
     )
     is_default = not DEVELOPMENT.fullmatch(name)
     yield replace(start, name=name, surroundings=around, is_default=is_default)
+
+
+def _context(service: Mapping[str, Node]) -> str:
+    """Return the folder that the image of a service is built in; empty if none is built."""
+    build = service.get("build")
+    return text(build) or text(mapping(build).get("context")) or "." * bool(mapping(build))
+
+
+def _dockerfile(service: Mapping[str, Node], file: SourceFile) -> tuple[Path, str, str] | None:
+    """Return the Dockerfile of a service, its text and the stage that is built; None without it."""
+    build, context = mapping(service.get("build")), _context(service)
+    path = file.path.parent / context / (text(build.get("dockerfile")) or "Dockerfile")
+    content = _below(file.path, path) if context else None
+    return None if content is None else (path, content, text(build.get("target")))
 
 
 def _below(compose: Path, path: Path) -> str | None:

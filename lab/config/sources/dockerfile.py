@@ -87,12 +87,27 @@ def built(
         environ: Variables that count more than those of the image; see `variables`.
     """
     file = SourceFile(path, text)
-    stages = list(_stages(file))[-MOST_STAGES:]
-    wanted = [stage for stage in stages if stage.name == target] if target else stages
-    for stage in wanted[-1:]:
+    for stage in _built(file, target):
         stage.environ |= environ
         return next(stage.starts(file), None)
     return None
+
+
+def image(
+    path: Path, text: str, target: str
+) -> tuple[Surroundings, Mapping[str, tuple[str | None, Spot]]]:
+    """Return what a built image has, whatever it starts, and its variables; see `built`."""
+    file = SourceFile(path, text)
+    for stage in _built(file, target):
+        return stage.surroundings(file), stage.environ
+    return Surroundings(), {}
+
+
+def _built(file: SourceFile, target: str) -> Sequence[_Stage]:
+    """Return the stage that is built; nothing where there is none."""
+    stages = list(_stages(file))[-MOST_STAGES:]
+    wanted = [stage for stage in stages if stage.name == target] if target else stages
+    return wanted[-1:]
 
 
 def instructions(file: SourceFile) -> Iterator[Instruction]:
@@ -185,10 +200,10 @@ class _Stage:
         elif other := stages.get(from_stage[1].lower()):
             yield from islice(_copies_of_stage(text, folder, other.copies), MOST_OF_STAGE)
 
-    def starts(self, file: SourceFile) -> Iterator[StartCommand]:
-        """Yield the command that the stage starts, if that is a server."""
+    def surroundings(self, file: SourceFile) -> Surroundings:
+        """Return what a process of the stage has around it."""
         around = Surroundings(image_folder=self.folder, copies=self.copies)
-        around = replace(
+        return replace(
             around,
             container=True,
             in_shell=False,
@@ -198,6 +213,10 @@ class _Stage:
             folder=_folder(self.folder, around, file.path),
             user=self.user,
         )
+
+    def starts(self, file: SourceFile) -> Iterator[StartCommand]:
+        """Yield the command that the stage starts, if that is a server."""
+        around = self.surroundings(file)
         if self.shell not in {None, *SHELLS}:
             return
         environ = variables(self.environ)
