@@ -1,6 +1,10 @@
 """Counter-runs: profiles that differ in the one setting that a cause names, and start."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -238,6 +242,61 @@ def test_other_servers_have_no_counter_runs(real, tmp_path):
 
 BUSY_BACKEND = {"backend.cpu": 1.75, "server.cpu_user": 0.2, "server.cpu_system": 0.05}
 POOLED = ("tornado-asyncpg-connect", "tornado-asyncpg-pool")
+
+
+@pytest.fixture
+def asked_of_uvicorn(tmp_path):
+    """Return what makes the counter-run of a cause, of two workers of our uvicorn."""
+    plan = make.altered(make.plan(profiles.read("uvicorn")), workload=workload("asgi-def"))
+    trial = make.trial(of=plan.arms[0].profile, readings={"workers.number": 2.0})
+
+    def planned(cause, readings):
+        trials = [replace(trial, readings=make.READINGS | trial.readings | readings)]
+        (counter,) = plan_counters(make.run(plan, trials), tmp_path)
+        assert counter.cause == cause
+        return counter.arm
+
+    return planned
+
+
+LAZY = {"server.cpu_user": 0.05, "server.cpu_system": 0.02, "server.busiest": 0.03}
+
+
+def test_a_blocked_event_loop_is_tested_by_twice_the_workers(asked_of_uvicorn):
+    """As many as the trials had, doubled."""
+    readings = LAZY | {"requests.read": 19.0, "requests.unread": 14.0}
+    (command,) = asked_of_uvicorn("event loop blocked", readings).profile.commands
+    assert command[command.index("--workers") + 1] == "4"
+
+
+def test_a_full_pool_is_tested_by_a_larger_one(asked_of_uvicorn, tmp_path):
+    """In the process of the server, without a change of the application."""
+    readings = LAZY | {
+        "requests.read": 90.0, "requests.unread": 0.0, "server.busiest_threads": 45.0
+    }  # fmt: skip
+    asked = asked_of_uvicorn("thread pool full", readings).workload
+    path = asked.runtime.variables.reveal()["PYTHONPATH"]
+    assert Path(path.split(":")[0], "sitecustomize.py").is_file()
+
+
+@pytest.mark.parametrize("tokens", [None, 8])
+def test_the_pool_is_larger_than_the_application_made_it(tokens, tmp_path):
+    """Five times what it is when the first handler is called."""
+    hook = ROOT / "lab/bench/servers/hook.py"
+    (tmp_path / "sitecustomize.py").write_text(hook.read_text())
+    program = (
+        "import anyio\n"
+        "async def main():\n"
+        "    pool = anyio.to_thread.current_default_thread_limiter()\n"
+        f"    pool.total_tokens = {tokens} or pool.total_tokens\n"
+        "    for _ in range(2):\n"
+        "        assert await anyio.to_thread.run_sync(abs, -3) == 3\n"
+        "    print(pool.total_tokens)\n"
+        "anyio.run(main)\n"
+    )
+    env = os.environ | {"PYTHONPATH": str(tmp_path), "LAB_WATCH": '{"pool": 5}'}
+    printed = subprocess.check_output([sys.executable, "-c", program], env=env, text=True)
+    assert int(printed) == 5 * (tokens or 40)
 
 
 def asking_a_database(*chosen, services=("postgres",)):

@@ -55,6 +55,14 @@ class Move:
     """Where the change is in the load."""
     workload: str | None = None
     """Where the change is in what is asked: its name in `lab.bench.workloads`."""
+    workers: int = 1
+    """How many times the workers that the trials had, whichever server's command it is."""
+    pool: int = 1
+    """How many times the threads that AnyIO has for `def` handlers."""
+
+
+TWICE_THE_WORKERS = Move("twice-the-workers", "twice the workers", workers=2)
+LARGER_POOL = Move("larger-pool", "five times the threads for `def` handlers", pool=5)
 
 
 def longer_queue(arm: Arm) -> Move | None:

@@ -12,6 +12,7 @@ from lab.analysis.observations import observe, observed
 from lab.model.comparison import Comparison, Estimate, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.plan import Better, CounterRun, Load, Role, Slot
+from lab.model.profile import Peer
 from tests.kit import builders as make
 
 QUIET = ("disable-logging", "true")
@@ -35,6 +36,12 @@ def shown(plan, readings=None, **window):
     """Return the names of the causes of one trial."""
     trial = make.trial(make.window(**window), readings=make.READINGS | (readings or {}))
     return [cause.name for cause in causes(observed(make.under(trial, plan=plan)))]
+
+
+def served_by(command):
+    """Return a plan of one command."""
+    profile = replace(make.profile("own"), server="command", options=())
+    return make.plan(replace(profile, peer=Peer(commands=(tuple(command.split()),))))
 
 
 def spread(latency):
@@ -155,6 +162,34 @@ CASES = {
     "someone's slow disk": ((), BUSY | {"pressure.io_some": 0.2}, {}, ["server CPU"]),
     "short memory": ((), BUSY | {"pressure.memory_some": 0.02}, {}, ["memory"]),
 }
+
+
+BLOCKED = {"requests.read": 19.0, "requests.unread": 14.0, "workers.number": 1.0}
+FREE = {"requests.read": 64.0, "requests.unread": 0.0, "workers.number": 1.0}
+POOLED = FREE | {"server.busiest_threads": 45.0}
+UVICORN, GUNICORN = "uvicorn app:app", "gunicorn -k asgi app:app"
+
+
+@pytest.mark.parametrize(
+    ("command", "readings", "names"),
+    [
+        (UVICORN, LAZY | BLOCKED, ["event loop blocked"]),
+        (GUNICORN, LAZY | BLOCKED, ["event loop blocked"]),
+        ("gunicorn -k gthread app:app", LAZY | BLOCKED, []),
+        ("uvicorn --interface wsgi app:app", LAZY | POOLED, []),
+        (UVICORN, BUSY | BLOCKED, ["server CPU"]),
+        (UVICORN, LAZY | FREE, []),
+        (UVICORN, LAZY | POOLED, ["thread pool full"]),
+        ("granian --interface asgi app:app", LAZY | POOLED, ["thread pool full"]),
+        (UVICORN, LAZY | POOLED | {"workers.number": 2.0}, []),
+        (UVICORN, LAZY | FREE | {"server.busiest_threads": 20.0}, []),
+        (UVICORN, LAZY | POOLED | {"listener.drops": 3.0}, []),
+        (UVICORN, LAZY, []),
+    ],
+)
+def test_an_event_loop_is_blocked_or_its_pool_is_full(command, readings, names):
+    """A loop that is blocked reads nothing; with a full pool it reads all, and they wait inside."""
+    assert shown(served_by(command), readings) == names
 
 
 @pytest.mark.parametrize("name", CASES)

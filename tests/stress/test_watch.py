@@ -7,9 +7,9 @@ import inspect
 import pytest
 
 from lab.bench import profiles
+from lab.bench.servers.hook import door
 from lab.bench.trials.plan import arm_of
 from lab.cli.stress import questions
-from lab.cli.stress.hook import door
 from lab.cli.stress.questions import QUESTIONS, UNSEEN, WATCHED, look_at
 from lab.model.plan import Load
 from lab.model.request import Expectation

@@ -22,6 +22,7 @@ from lab.analysis.gates.network import ACCEPT_QUEUE
 from lab.analysis.gates.open_loop import LATE_GENERATOR
 from lab.analysis.metrics import merged_latency
 from lab.config import moves
+from lab.config.interface import ASGI
 from lab.model.measurement import Window
 from lab.model.plan import Arm, Better
 from lab.model.wording import counted
@@ -65,6 +66,14 @@ SLEEPS = 0.5
 IN_LINE = 0.5
 """Median latency over connections / throughput. It is 1 where all requests wait in one line for a
 worker, and far less where a few of them wait very long."""
+
+UNREAD = 0.15
+"""Share of the requests on accepted connections that no worker has read. A free event loop reads
+them at once: 0-0.06. One that is blocked reads what there is, works it off, and meanwhile the
+clients send again: 0.2-0.5."""
+
+POOL = 40
+"""Threads that AnyIO has for `def` handlers, as many as each worker has tokens."""
 
 IO_PRESSURE = 0.05
 """Share of the time in which some task waited for a disk; a quiet machine shows below 0.01."""
@@ -243,10 +252,7 @@ def workers_asleep(s: Signs) -> Evidence:
     resent = s.get("tcp.TCPSynRetrans") or 0.0
     if places >= s.load.connections or resent >= 1:
         return None
-    # One process at its limit leaves most of many cores idle, and is wide awake.
-    if max(s.share, s.generator, s.get("server.busiest") or 0.0) >= BEHIND:
-        return None
-    if s.get("listener.drops") or held < WAITING * s.cpu or (s.switches or 0.0) < SLEEPS:
+    if not s.is_idle or held < WAITING * s.cpu or (s.switches or 0.0) < SLEEPS:
         return None
     if s.p50 < IN_LINE * s.load.connections / s.rate:
         return None
@@ -255,6 +261,39 @@ def workers_asleep(s: Signs) -> Evidence:
         f"worker for {held * 1e3:.3g} ms and computes for {s.cpu * 1e3:.2g} ms of it"
     )
     return seen, phrases.waiting(s), phrases.server(s), phrases.generator(s), phrases.drops(s)
+
+
+@Hypothesis("event loop blocked", When.FULL_LOAD, outside=moves.TWICE_THE_WORKERS)
+def event_loop_blocked(s: Signs) -> Evidence:
+    """A worker waits within a request, and reads no other meanwhile; the CPUs are idle."""
+    read, unread = s.get("requests.read"), s.get("requests.unread")
+    if read is None or unread is None or s.interface != ASGI or not s.is_idle:
+        return None
+    if unread < max(1.0, UNREAD * (read + unread)):
+        return None
+    seen = f"{phrases.waiting(s)}; an event loop that is free reads a request at once"
+    return seen, phrases.server(s), phrases.generator(s), phrases.drops(s)
+
+
+@Hypothesis("thread pool full", When.FULL_LOAD, outside=moves.LARGER_POOL)
+def thread_pool_full(s: Signs) -> Evidence:
+    """All threads for `def` handlers wait within a request; event loops and CPUs are idle."""
+    read, unread, workers = (
+        s.get(name) for name in ("requests.read", "requests.unread", "workers.number")
+    )
+    threads = s.get("server.busiest_threads")
+    if read is None or unread is None or not workers or threads is None:
+        return None
+    if s.interface != ASGI or not s.is_idle or unread >= UNREAD * (read + unread):
+        return None
+    if threads < POOL or read <= POOL * workers:
+        return None
+    seen = (
+        f"{counted(threads, 'thread')} in a worker, and {read:,.1f} requests that "
+        f"{counted(workers, 'worker')} had read: more than {POOL} each, as many `def` handlers as "
+        "AnyIO runs at once"
+    )
+    return seen, phrases.server(s), phrases.generator(s), phrases.drops(s)
 
 
 @Hypothesis("respawning", move=moves.without_recycling)

@@ -51,6 +51,9 @@ class Hypothesis:
     """The one setting that a counter-run changes; None where the cause is not in the server's
     settings."""
 
+    outside: Move | None = None
+    """What a counter-run of a command changes outside its options."""
+
     aim: Callable[[Arm, Sequence[Window]], Aim] = usual_aim
     """What that should change; asked with the arm's windows so far."""
 

@@ -45,6 +45,8 @@ class Signs:
     readings: Mapping[str, float]
     settings: Settings
     """What the profile's options mean."""
+    interface: str
+    """How its server calls the application; see `lab.config.interface`."""
     load: Load
     rate: float
     """Replies a second."""
@@ -113,6 +115,14 @@ class Signs:
         return self.settings.at_once or int(self.readings.get("server.busiest_threads", 1))
 
     @property
+    def is_idle(self) -> bool:
+        """Whether server and generator wait for something that is no CPU, and no client is lost."""
+        if self.share is None or self.get("listener.drops"):
+            return False
+        # One process at its limit leaves most of many cores idle, and is wide awake.
+        return max(self.share, self.generator, self.get("server.busiest") or 0.0) < BEHIND
+
+    @property
     def at_limit(self) -> bool:
         """Whether the server is known to use all that there was for it."""
         return self.share is not None and self.share >= BUSY
@@ -147,6 +157,7 @@ def signs(trial: Trial, gates: Mapping[Gate, str]) -> Signs | None:
         gates=gates,
         readings=readings,
         settings=servers.settings(trial.slot.arm.profile),
+        interface=servers.of(trial.slot.arm.profile).interface(trial.slot.arm.profile),
         load=load,
         rate=rate,
         probed=_probed(replies, rate, elapsed, load),

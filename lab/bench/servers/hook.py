@@ -1,15 +1,18 @@
 """
-Note each import of an application, and hold its requests at its door while a file asks for it.
+What the lab does inside a server: it holds requests, or gives `def` handlers more threads.
 
-It is copied as sitecustomize.py into a trial's folder, and run by the Python of the application's
-environment. So it needs nothing but the standard library of Python 3.8. A sitecustomize of the
-user's own runs behind it.
+It is copied as sitecustomize.py into a folder of the lab's, and run by the Python of the
+application's environment. So it needs nothing but the standard library of Python 3.8. A
+sitecustomize of the user's own runs behind it.
 
 LAB_WATCH is {"module": name, "callable": name or name(), "notes": file that is there, "gate": file
-that may be}. A line of the notes is "import PID 0", "in PID THREAD" or "out PID THREAD"; in the
-place of the thread stands a number of the request in an ASGI application.
+that may be}: each import of the application is noted, and its requests are held at its door while
+the file of the gate is there. A line of the notes is "import PID 0", "in PID THREAD" or "out PID
+THREAD"; in the place of the thread stands a number of the request in an ASGI application. The
+application is told by its frame and not by an import hook, as uWSGI runs a file without one.
 
-The application is told by its frame and not by an import hook, as uWSGI runs a file without one.
+LAB_WATCH is {"pool": number}: AnyIO's event loops have so many times the threads for `def`
+handlers, whatever their number is when the first of them is called.
 """
 
 from __future__ import annotations
@@ -130,6 +133,44 @@ def watch(frame: FrameType, event: str, _value: object) -> None:
         frame.f_globals[name] = (lambda: door(made())) if factory else door(made)
 
 
+class PoolFinder:
+    """Makes AnyIO's pool of threads larger as its module is imported."""
+
+    NAME = "anyio._backends._asyncio"
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
+        """Return the module's specification, which makes the pool larger when it is executed."""
+        if name != self.NAME:
+            return None
+        import importlib.util  # noqa: PLC0415 - most servers need it not
+
+        sys.meta_path.remove(self)
+        spec: Any = importlib.util.find_spec(name)
+        if spec is not None:
+            spec.loader.exec_module = with_larger_pool(spec.loader.exec_module)
+        return spec
+
+
+def with_larger_pool(execute: Any) -> Any:
+    """Return what executes a module as before, and then makes its pool of threads larger."""
+
+    def executed(module: Any) -> None:
+        execute(module)
+        backend, larger = module.AsyncIOBackend, set()
+        run = backend.run_sync_in_worker_thread
+
+        async def run_sync(function: Any, *arguments: Any, **options: Any) -> Any:
+            pool = backend.current_default_thread_limiter()
+            if id(pool) not in larger:  # one for each event loop, and a worker has one
+                larger.add(id(pool))
+                pool.total_tokens *= WATCH["pool"]
+            return await run(function, *arguments, **options)
+
+        backend.run_sync_in_worker_thread = staticmethod(run_sync)
+
+    return executed
+
+
 def own() -> None:
     """Run the sitecustomize that there would be without this one, if there is one."""
     folder = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
@@ -148,4 +189,7 @@ if __name__ == "sitecustomize":
     try:
         own()
     finally:
-        sys.setprofile(watch)
+        if "pool" in WATCH:
+            sys.meta_path.insert(0, PoolFinder())
+        else:
+            sys.setprofile(watch)

@@ -51,7 +51,8 @@ def _duration(prepared: PreparedRun) -> str:
     if prepared.plan.minutes is None:
         counters = prepared.seconds > estimate(prepared.plan)
         included = ", counter-runs included" if counters else ""
-        return f"This takes about {minutes} min {seconds} s{included}."
+        about = (f"{minutes} min " if minutes else "") + f"{seconds} s"
+        return f"This takes about {about}{included}."
     looks = prepared.plan.looks
     return (
         f"This takes at most {minutes} min{f' {seconds} s' if seconds else ''}: after {looks[0]}, "

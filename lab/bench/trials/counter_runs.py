@@ -3,7 +3,8 @@ Counter-runs: the same profile with the one setting changed that a cause names.
 
 That a profile has the router and is slow proves nothing; that it is faster without it does. Each
 counter-run of a uWSGI is a profile of its own, written to disk as an ini that `uwsgi` runs without
-the lab. That of a peer is another peer, which it names.
+the lab. That of a command is the command with another number of workers, or with the lab's hook in
+its environment; that of a peer may be another peer, which it names.
 """
 
 from __future__ import annotations
@@ -11,19 +12,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 from lab.analysis.causes import HYPOTHESES
 from lab.analysis.confirm import diagnose_profiles
 from lab.analysis.observations import observe
 from lab.analysis.points import points
 from lab.bench.machine.programs import folders
+from lab.bench.servers.hooked import hooked
 from lab.bench.trials.available import look, unserved
 from lab.bench.trials.plan import arm_of, named
 from lab.bench.workloads import workload
 from lab.config import servers
 from lab.config.moves import Move
+from lab.config.scale import scaled
 from lab.config.uwsgi import flat, ini
-from lab.errors import ResultsError
+from lab.errors import ResultsError, UsageError
 from lab.model.measurement import Run
 from lab.model.plan import Arm, CounterRun, Role
 from lab.model.profile import Profile
@@ -44,7 +48,7 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
     One for each distinct cause, at the first profile in ladder order that shows it: the steps of a
     ladder have much the same causes, and one for each step would double its time. First causes
     come before second ones. Of other servers than uWSGI, whose options are not known here, none but
-    those that a profile names itself.
+    those that a profile names itself, and those outside the options.
 
     Args:
         run: Without counter-runs yet.
@@ -58,7 +62,11 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
         if cause in planned or len(planned) == MOST:
             continue
         taken = {counter_run.arm.name for counter_run in planned.values()}
-        made = _made_by_move(cause, arm, folder, taken) or _named_by_profile(cause, arm, point)
+        made = (
+            _made_by_move(cause, arm, folder, taken)
+            or _made_for_command(cause, arm, point, folder)
+            or _named_by_profile(cause, arm, point)
+        )
         if made is not None:
             planned[cause] = _counter(cause, arm, point, *made)
     return tuple(planned.values())
@@ -146,6 +154,29 @@ def _made_by_move(
         at=arm.at,
         role=Role.COUNTER,
     )
+    return move.text, counter
+
+
+def _made_for_command(cause: str, arm: Arm, run: Run, folder: Path) -> tuple[str, Arm] | None:
+    """Return what is changed outside the options of a command, and the arm; None without it."""
+    move, profile = BY_CAUSE[cause].outside, arm.profile
+    if move is None or not profile.commands:
+        return None
+    if move.workers > 1:
+        seen = [t.readings["workers.number"] for t in run.trials if t.slot.arm.name == arm.name]
+        try:
+            profile = scaled(profile, "workers", move.workers * round(median(seen)))
+        except UsageError:
+            return None  # what the user runs starts its server in its own way
+    name, summary = f"{profile.name}~{move.name}", f"{profile.name} with {move.text}"
+    profile = replace(profile, name=name, summary=summary, against=None)
+    counter = replace(arm, name=named(name, arm.at), profile=profile, role=Role.COUNTER)
+    if move.pool > 1:
+        try:
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ResultsError(folder / name, f"cannot be written: {error.strerror}") from error
+        counter = hooked(counter, folder / name, {"pool": move.pool})
     return move.text, counter
 
 

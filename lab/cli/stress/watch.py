@@ -1,26 +1,19 @@
 """
 What a server does with the application, told from within: its imports, and its requests at once.
 
-A hook (`hook.py`) stands in a folder of the trial's, which PYTHONPATH names. So no file of the
-user's is touched, and servers of other trials run without it.
+The hook (`lab.bench.servers.hook`) does it, which stands in a folder of the trial's.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from lab.bench.machine import temporary
-from lab.bench.machine.runtime import environment_of, runtime_of
 from lab.bench.probes.processes import PROC
+from lab.bench.servers.hooked import hooked
 from lab.model.plan import Arm
-from lab.model.runtime import Variables
-
-HOOK = Path(__file__).with_name("hook.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +75,6 @@ def watched(arm: Arm, application: str, folder: Path) -> tuple[Arm, Watch]:
     watch.folder.mkdir()
     watch.notes.touch()
     watch.notes.chmod(0o666)  # the server may become another user
-    temporary.write(watch.folder / "sitecustomize.py", HOOK.read_text(encoding="utf-8"))
     module, _, called = application.partition(":")
     told = {
         "module": module,
@@ -90,10 +82,4 @@ def watched(arm: Arm, application: str, folder: Path) -> tuple[Arm, Watch]:
         "notes": str(watch.notes),
         "gate": str(watch.gate),
     }
-    runtime = arm.workload.runtime
-    before = environment_of(runtime_of(arm.profile, runtime)).get("PYTHONPATH")
-    path = os.pathsep.join(filter(None, (str(watch.folder), before)))
-    values = {**runtime.variables.reveal(), "LAB_WATCH": json.dumps(told), "PYTHONPATH": path}
-    variables = Variables.of(values, runtime.variables.digest)
-    workload = replace(arm.workload, runtime=replace(runtime, variables=variables))
-    return replace(arm, workload=workload), watch
+    return hooked(arm, watch.folder, told), watch
