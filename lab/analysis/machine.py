@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ FACTS = (
     "kernel.release",
     "python.version",
     "uwsgi.version",
+    "servers",
     "distributions.locust",
     "fib.implementation",
     "git.commit",
@@ -32,6 +34,9 @@ HOST = (
     "network.mtu",
 )
 """The same of a host that the load comes from."""
+
+_NAMED = re.compile(r"([A-Za-z][\w-]*)(?:\W+version\W*)?\W+(\d+\.\d[\w.]*)")
+"""Name and version in what a server's command prints: "gunicorn (version 27.0.1)"."""
 
 Facts = Mapping[str, Any]
 """Dotted key -> value; what was not read is absent."""
@@ -64,6 +69,9 @@ class Network:
 def facts(environments: Mapping[str, Mapping[str, object]]) -> Facts:
     """Return what a reader is told of the environment in which a run began."""
     known = dict(flatten(next(iter(environments.values()), {})))
+    printed = (str(value) for name, value in known.items() if name.startswith("servers."))
+    named = filter(None, map(_NAMED.search, printed))
+    known["servers"] = ", ".join(dict.fromkeys(" ".join(match.groups()) for match in named))
     for name in ("python", "uwsgi"):  # of the user's own environment, where that serves
         known[f"{name}.version"] = known.get(f"runtime.{name}", known.get(f"{name}.version"))
     return _chosen(known, FACTS)

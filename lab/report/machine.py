@@ -23,6 +23,7 @@ MACHINE = {
 VERSIONS = {
     "python.version": "Python {}",
     "uwsgi.version": "uWSGI {}",
+    "servers": "{}",
     "distributions.locust": "Locust {}",
     "fib.implementation": "fib {}",
     "git.commit": "commit {}",

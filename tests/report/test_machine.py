@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from lab.analysis.machine import facts, network
-from lab.report.machine import machine_lines, network_lines
+from lab.report.machine import environment_lines, machine_lines, network_lines
 from tests.kit import builders as make
 
 
@@ -69,3 +71,18 @@ def test_a_distance_that_is_not_known_is_not_invented():
     )
     assert line == "load over a network, at a distance not known, from 1 host"
     assert network_lines(network(loaded({}, make.window()))) == ()
+
+
+@pytest.mark.parametrize(
+    ("printed", "line"),
+    [
+        ("gunicorn (version 27.0.1)", "gunicorn 27.0.1"),
+        ("nginx version: nginx/1.22.1", "nginx 1.22.1"),
+        ("Running uvicorn 0.54.0 with CPython 3.11.7 on Linux", "uvicorn 0.54.0"),
+        ("command not found", ""),
+    ],
+)
+def test_the_servers_have_their_versions(printed, line):
+    """As their commands print them."""
+    environment = {"servers": {"a": printed, "b": printed}}
+    assert environment_lines(environment) == ((line,) if line else ())
