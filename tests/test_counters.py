@@ -264,16 +264,14 @@ LAZY = {"server.cpu_user": 0.05, "server.cpu_system": 0.02, "server.busiest": 0.
 
 def test_a_blocked_event_loop_is_tested_by_twice_the_workers(asked_of_uvicorn):
     """As many as the trials had, doubled."""
-    readings = LAZY | {"requests.read": 19.0, "requests.unread": 14.0}
+    readings = LAZY | {"workers.elsewhere": 0.9}
     (command,) = asked_of_uvicorn("event loop blocked", readings).profile.commands
     assert command[command.index("--workers") + 1] == "4"
 
 
 def test_a_full_pool_is_tested_by_a_larger_one(asked_of_uvicorn, tmp_path):
     """In the process of the server, without a change of the application."""
-    readings = LAZY | {
-        "requests.read": 90.0, "requests.unread": 0.0, "server.busiest_threads": 45.0
-    }  # fmt: skip
+    readings = LAZY | {"workers.elsewhere": 0.1, "workers.waiting_threads": 39.7}
     asked = asked_of_uvicorn("thread pool full", readings).workload
     path = asked.runtime.variables.reveal()["PYTHONPATH"]
     assert Path(path.split(":")[0], "sitecustomize.py").is_file()

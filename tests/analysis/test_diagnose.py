@@ -164,9 +164,9 @@ CASES = {
 }
 
 
-BLOCKED = {"requests.read": 19.0, "requests.unread": 14.0, "workers.number": 1.0}
-FREE = {"requests.read": 64.0, "requests.unread": 0.0, "workers.number": 1.0}
-POOLED = FREE | {"server.busiest_threads": 45.0}
+BLOCKED = {"workers.elsewhere": 0.9, "workers.waiting_threads": 0.0}
+FREE = {"workers.elsewhere": 0.1, "workers.waiting_threads": 0.0}
+POOLED = FREE | {"workers.waiting_threads": 39.7}
 UVICORN, GUNICORN = "uvicorn app:app", "gunicorn -k asgi app:app"
 
 
@@ -180,15 +180,15 @@ UVICORN, GUNICORN = "uvicorn app:app", "gunicorn -k asgi app:app"
         (UVICORN, BUSY | BLOCKED, ["server CPU"]),
         (UVICORN, LAZY | FREE, []),
         (UVICORN, LAZY | POOLED, ["thread pool full"]),
+        (UVICORN, LAZY | POOLED | {"workers.elsewhere": 1.0}, ["event loop blocked"]),
         ("granian --interface asgi app:app", LAZY | POOLED, ["thread pool full"]),
-        (UVICORN, LAZY | POOLED | {"workers.number": 2.0}, []),
-        (UVICORN, LAZY | FREE | {"server.busiest_threads": 20.0}, []),
+        (UVICORN, LAZY | FREE | {"workers.waiting_threads": 20.0}, []),
         (UVICORN, LAZY | POOLED | {"listener.drops": 3.0}, []),
         (UVICORN, LAZY, []),
     ],
 )
 def test_an_event_loop_is_blocked_or_its_pool_is_full(command, readings, names):
-    """A loop that is blocked reads nothing; with a full pool it reads all, and they wait inside."""
+    """A loop that is blocked waits for something else; with a full pool for the next request."""
     assert shown(served_by(command), readings) == names
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import closing
 
 import pytest
 
 from lab.bench.probes import watching
 from lab.bench.probes.requests import LEAST_LOOKS, LEAST_SEGMENTS, RequestProbe
+from lab.bench.probes.waits import waiting_threads, waits_elsewhere
 from lab.bench.servers.ports import free_port
 from lab.model.protocols import Subject
 from tests.kit.lab_process import descendants, until
@@ -43,6 +46,50 @@ def test_the_busiest_worker_and_the_places_of_requests_are_read(tmp_path, monkey
     assert readings["requests.read"] > 0
     assert readings["requests.in_flight"] >= readings["requests.read"]
     assert readings["requests.queued"] == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "elsewhere"),
+    [
+        ("select.epoll().poll()", False),
+        ("asyncio.run(asyncio.sleep(99))", False),
+        ("asyncio.run(blocked())", True),
+        ("time.sleep(99)", True),
+    ],
+)
+def test_a_main_thread_waits_for_its_sockets_or_elsewhere(program, elsewhere):
+    """In epoll, or in any other call."""
+    lines = "import asyncio, select, time\nasync def blocked(): time.sleep(99)\n"
+    with subprocess.Popen([sys.executable, "-c", lines + program]) as process:
+        try:
+            until(lambda: waits_elsewhere(process.pid) is elsewhere, "the call")
+        finally:
+            process.kill()
+
+
+def test_threads_that_wait_within_a_call_are_counted():
+    """Not the main one, and none that waits for a lock, as an idle thread of a pool does."""
+    program = (
+        "import threading, time\n"
+        "lock = threading.Lock()\n"
+        "lock.acquire()\n"
+        "for wait in 3 * [lambda: time.sleep(99)] + 2 * [lock.acquire]:\n"
+        "    threading.Thread(target=wait, daemon=True).start()\n"
+        "time.sleep(99)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program]) as process:
+        try:
+            until(lambda: waiting_threads(process.pid) == 3, "their calls")
+        finally:
+            process.kill()
+
+
+def test_a_process_that_is_gone_waits_for_nothing():
+    """Its file cannot be read."""
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+        assert waits_elsewhere(process.pid) is None
+        assert waiting_threads(process.pid) == 0
 
 
 @needs_diagnosis

@@ -67,13 +67,14 @@ IN_LINE = 0.5
 """Median latency over connections / throughput. It is 1 where all requests wait in one line for a
 worker, and far less where a few of them wait very long."""
 
-UNREAD = 0.15
-"""Share of the requests on accepted connections that no worker has read. A free event loop reads
-them at once: 0-0.06. One that is blocked reads what there is, works it off, and meanwhile the
-clients send again: 0.2-0.5."""
+ELSEWHERE = 0.7
+"""Share of the looks in which the main thread of an idle worker waits for something else than its
+sockets. A free event loop shows 0-0.1, and 0.2-0.4 where 40 threads want the interpreter, too; one
+that is blocked shows 0.9-1."""
 
-POOL = 40
-"""Threads that AnyIO has for `def` handlers, as many as each worker has tokens."""
+POOL = 38
+"""Threads of a worker that wait within a call: AnyIO has 40 for `def` handlers, and two of them may
+be between two requests."""
 
 IO_PRESSURE = 0.05
 """Share of the time in which some task waited for a disk; a quiet machine shows below 0.01."""
@@ -265,35 +266,30 @@ def workers_asleep(s: Signs) -> Evidence:
 
 @Hypothesis("event loop blocked", When.FULL_LOAD, outside=moves.TWICE_THE_WORKERS)
 def event_loop_blocked(s: Signs) -> Evidence:
-    """A worker waits within a request, and reads no other meanwhile; the CPUs are idle."""
-    read, unread = s.get("requests.read"), s.get("requests.unread")
-    if read is None or unread is None or s.interface != ASGI or not s.is_idle:
+    """A worker's event loop waits within a request, and serves no other; the CPUs are idle."""
+    elsewhere = s.get("workers.elsewhere")
+    if s.interface != ASGI or not s.is_idle or elsewhere is None or elsewhere < ELSEWHERE:
         return None
-    if unread < max(1.0, UNREAD * (read + unread)):
-        return None
-    seen = f"{phrases.waiting(s)}; an event loop that is free reads a request at once"
-    return seen, phrases.server(s), phrases.generator(s), phrases.drops(s)
+    seen = (
+        f"where the event loop of an idle worker waited, it was for something else than its "
+        f"sockets in {elsewhere:.0%} of the looks"
+    )
+    return seen, phrases.waiting(s), phrases.server(s), phrases.generator(s), phrases.drops(s)
 
 
 @Hypothesis("thread pool full", When.FULL_LOAD, outside=moves.LARGER_POOL)
 def thread_pool_full(s: Signs) -> Evidence:
     """All threads for `def` handlers wait within a request; event loops and CPUs are idle."""
-    read, unread, workers = (
-        s.get(name) for name in ("requests.read", "requests.unread", "workers.number")
-    )
-    threads = s.get("server.busiest_threads")
-    if read is None or unread is None or not workers or threads is None:
+    elsewhere, threads = s.get("workers.elsewhere"), s.get("workers.waiting_threads")
+    if s.interface != ASGI or not s.is_idle or elsewhere is None or threads is None:
         return None
-    if s.interface != ASGI or not s.is_idle or unread >= UNREAD * (read + unread):
-        return None
-    if threads < POOL or read <= POOL * workers:
+    if elsewhere >= ELSEWHERE or threads < POOL:
         return None
     seen = (
-        f"{counted(threads, 'thread')} in a worker, and {read:,.1f} requests that "
-        f"{counted(workers, 'worker')} had read: more than {POOL} each, as many `def` handlers as "
-        "AnyIO runs at once"
+        f"{threads:.1f} threads of a worker waited within a call, as many as AnyIO has for `def` "
+        "handlers or more, and its event loop was free"
     )
-    return seen, phrases.server(s), phrases.generator(s), phrases.drops(s)
+    return seen, phrases.waiting(s), phrases.server(s), phrases.generator(s), phrases.drops(s)
 
 
 @Hypothesis("respawning", move=moves.without_recycling)

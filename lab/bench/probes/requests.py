@@ -19,14 +19,19 @@ from lab.analysis.in_flight import InFlight, Look, in_flight_of
 from lab.bench.probes.holders import read_sockets
 from lab.bench.probes.processes import PROC, read_snapshot
 from lab.bench.probes.sock_diag import SocketDiagnosis
+from lab.bench.probes.waits import waiting_threads, waits_elsewhere
 from lab.bench.probes.watching import ListeningServer, Watching
 from lab.errors import LabError
 from lab.model.protocols import Stop, Subject
 
 THIS_THREAD = PROC / "thread-self"
 
-LEAST_LOOKS = 5
-"""Fewer say nothing of a window."""
+LEAST_LOOKS = 3
+"""Fewer say nothing of a window. One of 3 s has 4 to 8: a look costs 4 ms, and the first second has
+none that counts."""
+
+SAMPLES = 4
+"""Times that the main threads are seen between two looks."""
 
 LEAST_SEGMENTS = 100
 """Segments with data, of which a small request has one, below which chance makes the shares."""
@@ -42,9 +47,11 @@ class RequestProbe:
         `requests.in_flight`, `.read`, `.unread` and `.queued` are means: all, those that a worker
         has read, those that one has accepted and not read, and those in the accept queue.
         `workers.number` counts the processes that accept connections; `workers.most` is the share
-        of the segments with data that the busiest of them received. There is no reading over a UNIX
-        socket, in a short window, and where the kernel describes no sockets; no `workers.most` of
-        fewer than LEAST_SEGMENTS.
+        of the segments with data that the busiest of them received. `workers.elsewhere` is a share
+        of the looks at main threads that waited: those in which they did not wait for their
+        sockets. `workers.waiting_threads` is the mean number of a worker's other threads that wait
+        within a call that is no lock. There is no reading over a UNIX socket, in a short window,
+        and where the kernel describes no sockets; no `workers.most` of fewer than LEAST_SEGMENTS.
         """
         if subject.port is None:
             return dict
@@ -61,6 +68,10 @@ class _Looking:
     looks: list[Look] = field(default_factory=list)
     _pids: Sequence[int] = ()
     """The workers, as the last look had them."""
+    _elsewhere: list[bool] = field(default_factory=list)
+    """Of each look at a main thread that waited, whether it was for something else than sockets."""
+    _waiting: list[int] = field(default_factory=list)
+    """Of the first looks at each worker, its other threads that waited within a call."""
     _ended: threading.Event = field(default_factory=threading.Event)
     _home: Path = field(default_factory=THIS_THREAD.readlink)
 
@@ -73,7 +84,11 @@ class _Looking:
         self.thread.join()
         if len(self.looks) < LEAST_LOOKS:
             return {}
-        return _readings(in_flight_of(self.looks, None), self.looks, self._pids)
+        readings = _readings(in_flight_of(self.looks, None), self.looks, self._pids)
+        if len(self._elsewhere) >= LEAST_LOOKS:
+            readings["workers.elsewhere"] = fmean(self._elsewhere)
+            readings["workers.waiting_threads"] = fmean(self._waiting)
+        return readings
 
     def _look(self) -> None:
         if THIS_THREAD.readlink() == self._home:
@@ -83,12 +98,22 @@ class _Looking:
                 os.sched_setaffinity(0, os.sched_getaffinity(pid))
         with suppress(LabError, OSError), SocketDiagnosis() as diagnosis:
             server = _server(self.subject, self.port, diagnosis)
-            watching = Watching(server, diagnosis, self._ended.wait)
+            watching = Watching(server, diagnosis, self._pause)
             for look in watching.looks(None):
                 if self._ended.is_set():
                     return
                 self.looks.append(look)
                 self._pids = watching.workers.shown(look.workers)
+                if len(self.looks) <= LEAST_LOOKS:  # of many threads it costs as much as a look
+                    self._waiting += map(waiting_threads, self._pids)
+
+    def _pause(self, seconds: float) -> None:
+        """Wait until the next look, and see meanwhile where the main threads are."""
+        for _ in range(SAMPLES):
+            waits = map(waits_elsewhere, self._pids)
+            self._elsewhere += [elsewhere for elsewhere in waits if elsewhere is not None]
+            if self._ended.wait(seconds / SAMPLES):
+                return
 
 
 def _server(subject: Subject, port: int, diagnosis: SocketDiagnosis) -> ListeningServer:

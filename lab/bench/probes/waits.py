@@ -24,20 +24,22 @@ from lab.bench.probes.sock_diag import SocketDiagnosis
 
 RECEIVE, SEND, CONNECT = "recv from", "send to", "connect to"
 
+EPOLL, LOCK = "epoll", "a lock, or idle"
+
 POLL = "poll"
 """What a thread waits for that polls is unknown."""
 
 X86 = {
     0: RECEIVE, 19: RECEIVE, 45: RECEIVE, 47: RECEIVE, 1: SEND, 20: SEND, 44: SEND, 46: SEND,
     42: CONNECT, 43: "accept", 288: "accept", 7: POLL, 271: POLL, 23: POLL, 270: POLL,
-    232: "epoll", 281: "epoll", 202: "a lock, or idle", 35: "sleep", 230: "sleep",
+    232: EPOLL, 281: EPOLL, 202: LOCK, 35: "sleep", 230: "sleep",
     61: "wait for a process", 73: "a file lock", 72: "a file lock", 74: "fsync", 75: "fsync",
 }  # fmt: skip
 
 ARM = {
     63: RECEIVE, 65: RECEIVE, 207: RECEIVE, 212: RECEIVE, 64: SEND, 66: SEND, 206: SEND, 211: SEND,
-    203: CONNECT, 202: "accept", 242: "accept", 73: POLL, 72: POLL, 22: "epoll",
-    98: "a lock, or idle", 101: "sleep", 115: "sleep", 260: "wait for a process",
+    203: CONNECT, 202: "accept", 242: "accept", 73: POLL, 72: POLL, 22: EPOLL,
+    98: LOCK, 101: "sleep", 115: "sleep", 260: "wait for a process",
     32: "a file lock", 25: "a file lock", 82: "fsync", 83: "fsync",
 }  # fmt: skip
 
@@ -46,6 +48,37 @@ CALLS: Mapping[int, str] = {"x86_64": X86, "aarch64": ARM}.get(platform.machine(
 
 RUNNING = "running"
 """On a CPU, or ready to run."""
+
+
+def waits_elsewhere(pid: int) -> bool | None:
+    """
+    Return whether the main thread of a process waits, and not for its sockets in epoll.
+
+    None: it runs, it has ended, or this user may not see it.
+    """
+    place = _call(f"{PROC}/{pid}/syscall")
+    return None if place is None else place != EPOLL
+
+
+def waiting_threads(pid: int) -> int:
+    """Return how many threads beside the main one wait within a call, such as recv or sleep."""
+    try:
+        names = os.listdir(f"{PROC}/{pid}/task")  # noqa: PTH208 - names are enough
+    except OSError:
+        return 0
+    calls = (_call(f"{PROC}/{pid}/task/{name}/syscall") for name in names if name != str(pid))
+    return sum(call not in {None, EPOLL, LOCK} for call in calls)
+
+
+def _call(file: str) -> str | None:
+    """Return where a thread waits; None: it runs, has ended, or this user may not see it."""
+    try:
+        number = Path(file).read_text().split()[0]
+    except (OSError, IndexError):
+        return None
+    if number in {RUNNING, "-1"} or not CALLS:
+        return None
+    return CALLS.get(int(number), "")
 
 
 @dataclass(slots=True)
