@@ -72,9 +72,9 @@ ELSEWHERE = 0.7
 sockets. A free event loop shows 0-0.1, and 0.2-0.4 where 40 threads want the interpreter, too; one
 that is blocked shows 0.9-1."""
 
-POOL = 38
-"""Threads of a worker that wait within a call: AnyIO has 40 for `def` handlers, and two of them may
-be between two requests."""
+POOL = 34
+"""Threads of a worker that wait within a call. AnyIO has 40 for `def` handlers; in a full pool some
+are between two requests, or with a short one of a framework's: 34-40 were seen."""
 
 IO_PRESSURE = 0.05
 """Share of the time in which some task waited for a disk; a quiet machine shows below 0.01."""
