@@ -6,6 +6,7 @@ import ctypes
 import fcntl
 import gc
 import os
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,6 +20,9 @@ if sys.version_info >= (3, 15):
 
 ROOM, DOOR = Path(__file__), Path(__file__).with_name("__init__.py")
 """Files that are there, to be locked: nothing is written, and nothing has to be removed."""
+
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # of nohup: servers would inherit it
 
 gc.disable()  # until all tests are collected: what is made before then stays
 
