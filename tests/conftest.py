@@ -21,8 +21,13 @@ if sys.version_info >= (3, 15):
 ROOM, DOOR = Path(__file__), Path(__file__).with_name("__init__.py")
 """Files that are there, to be locked: nothing is written, and nothing has to be removed."""
 
-if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # of nohup: servers would inherit it
+# What is started inherits what nohup and a shell's & ignore.
+for ignored, default in (
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGINT, signal.default_int_handler),
+):
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        signal.signal(ignored, default)
 
 gc.disable()  # until all tests are collected: what is made before then stays
 
