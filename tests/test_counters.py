@@ -248,10 +248,17 @@ POOLED = ("tornado-asyncpg-connect", "tornado-asyncpg-pool")
 def asked_of_uvicorn(tmp_path):
     """Return what makes the counter-run of a cause, of two workers of our uvicorn."""
     plan = make.altered(make.plan(profiles.read("uvicorn")), workload=workload("asgi-def"))
-    trial = make.trial(of=plan.arms[0].profile, readings={"workers.number": 2.0})
 
     def planned(cause, readings):
-        trials = [replace(trial, readings=make.READINGS | trial.readings | readings)]
+        number = {"workers.number": 2.0}
+        trials = [
+            make.trial(
+                block=block,
+                of=plan.arms[0].profile,
+                readings=make.READINGS | readings | (number if block else {}),  # not in each window
+            )
+            for block in range(2)
+        ]
         (counter,) = plan_counters(make.run(plan, trials), tmp_path)
         assert counter.cause == cause
         return counter.arm

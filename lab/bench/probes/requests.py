@@ -87,6 +87,7 @@ class _Looking:
         readings = _readings(in_flight_of(self.looks, None), self.looks, self._pids)
         if len(self._elsewhere) >= LEAST_LOOKS:
             readings["workers.elsewhere"] = fmean(self._elsewhere)
+        if self._waiting:
             readings["workers.waiting_threads"] = fmean(self._waiting)
         return readings
 

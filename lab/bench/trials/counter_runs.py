@@ -163,7 +163,10 @@ def _made_for_command(cause: str, arm: Arm, run: Run, folder: Path) -> tuple[str
     if move is None or not profile.commands:
         return None
     if move.workers > 1:
-        seen = [t.readings["workers.number"] for t in run.trials if t.slot.arm.name == arm.name]
+        trials = (trial for trial in run.trials if trial.slot.arm.name == arm.name)
+        seen = [number for t in trials if (number := t.readings.get("workers.number"))]
+        if not seen:
+            return None
         try:
             profile = scaled(profile, "workers", move.workers * round(median(seen)))
         except UsageError:
