@@ -46,6 +46,9 @@ from lab.model.workload import Workload
 SEARCH, PROVED = 0.6, 0.86
 """Shares of the time after which the search, and the proof, have to be over."""
 
+SPARE = 1.1
+"""Times the minutes that a search needs, in the advice: trials of the next run may take longer."""
+
 PAUSE = 60.0
 """Seconds between two trials from which on the lab was not at work, unless all take so long: a
 server of many workers may come up for half a minute."""
@@ -371,7 +374,7 @@ class Measurer:
     def _check_time(self) -> None:
         """Refuse a time that does not hold a race and a proof."""
         least = (self._used() + 2 * 6) / SEARCH, LOOKS[0] * 3 / (PROVED - SEARCH)
-        wanted = math.ceil(max(least) * self._seconds() / 60)
+        wanted = math.ceil(SPARE * max(least) * self._seconds() / 60)
         if self._trials() < max(least):
             raise UsageError(
                 f"--minutes {self.minutes:g} holds {self._trials()} trials of "
