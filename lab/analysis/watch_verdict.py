@@ -221,9 +221,9 @@ def verdict(
         idle: Cores of the machine that were idle; None: unknown.
         awaited: The server that most threads wait for; empty: none, or unknown.
     """
-    theirs = min(cores, len(cpu))
-    free = theirs if idle is None else min(theirs, sum(cpu) + idle)
-    return [*_notices(figures, looks, threads, loops, cpu, theirs, free, dropped, awaited)]
+    usable = min(cores, len(cpu))
+    free = usable if idle is None else min(usable, sum(cpu) + idle)
+    return [*_notices(figures, looks, threads, loops, cpu, usable, free, dropped, awaited)]
 
 
 def _notices(  # noqa: PLR0917 - as above
@@ -232,7 +232,7 @@ def _notices(  # noqa: PLR0917 - as above
     threads: int | None,
     loops: bool,
     cpu: Sequence[float],
-    theirs: int,
+    usable: int,
     free: float,
     dropped: int | None,
     awaited: str,
@@ -255,7 +255,7 @@ def _notices(  # noqa: PLR0917 - as above
         busiest = max(figures.workers, key=lambda worker: worker.in_flight)
         yield UnevenWorkers(apart, busiest.pid, busiest.time or 0.0)
     elif sum(cpu) >= CPU_FULL * free:
-        yield CpuFull(sum(cpu), others=sum(cpu) < CPU_FULL * theirs)
+        yield CpuFull(sum(cpu), others=sum(cpu) < CPU_FULL * usable)
     else:
         yield WorkersFull(figures.waited, awaited)
 

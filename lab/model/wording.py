@@ -106,6 +106,17 @@ def counted(number: float, noun: str) -> str:
     return f"{number:,g} {noun}{'' if number == 1 else 's'}"
 
 
+def duration(seconds: float) -> str:
+    """
+    Return a time in words.
+
+    >>> duration(250), duration(42)
+    ('4 min 10 s', '42 s')
+    """
+    minutes, seconds = divmod(round(seconds), 60)
+    return (f"{minutes} min " if minutes else "") + f"{seconds} s"
+
+
 def alternatives(names: Sequence[str]) -> str:
     """
     Return names of which one is meant.

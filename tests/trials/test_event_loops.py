@@ -46,6 +46,6 @@ def test_a_cause_is_verified_where_it_is_planted(command, handler, tmp_path):
     )  # fmt: skip
     assert done.returncode in {0, 3}, done.stderr
     (summary,) = tmp_path.glob("results/*/summary.json")
-    profiles = json.loads(summary.read_text())["diagnoses"].values()
-    diagnoses = [(each["cause"], each["standing"]) for every in profiles for each in every]
-    assert diagnoses == CAUSES[handler]
+    by_profile = json.loads(summary.read_text())["diagnoses"]
+    diagnoses = [diagnosis for shown in by_profile.values() for diagnosis in shown]
+    assert [(one["cause"], one["standing"]) for one in diagnoses] == CAUSES[handler]

@@ -68,9 +68,9 @@ IN_LINE = 0.5
 worker, and far less where a few of them wait very long."""
 
 ELSEWHERE = 0.7
-"""Share of the looks in which the main thread of an idle worker waits for something else than its
-sockets. A free event loop shows 0-0.1, and 0.2-0.4 where 40 threads want the interpreter, too; one
-that is blocked shows 0.9-1."""
+"""Share of the looks in which the main thread of an idle worker waits for something other than
+its sockets. A free event loop shows 0-0.1, and 0.2-0.4 where 40 threads want the interpreter, too;
+one that is blocked shows 0.9-1."""
 
 POOL = 34
 """Threads of a worker that wait within a call. AnyIO has 40 for `def` handlers; in a full pool some
@@ -261,35 +261,38 @@ def workers_asleep(s: Signs) -> Evidence:
         f"{places} requests are served at a time, {s.rate:,.0f} a second: each occupies its "
         f"worker for {held * 1e3:.3g} ms and computes for {s.cpu * 1e3:.2g} ms of it"
     )
-    return seen, phrases.waiting(s), phrases.server(s), phrases.generator(s), phrases.drops(s)
+    return seen, *phrases.idle(s)
 
 
 @Hypothesis("event loop blocked", When.FULL_LOAD, outside=moves.TWICE_THE_WORKERS)
 def event_loop_blocked(s: Signs) -> Evidence:
     """A worker's event loop waits within a request, and serves no other; the CPUs are idle."""
-    elsewhere = s.get("workers.elsewhere")
-    if s.interface != ASGI or not s.is_idle or elsewhere is None or elsewhere < ELSEWHERE:
+    elsewhere = _elsewhere(s)
+    if elsewhere is None or elsewhere < ELSEWHERE:
         return None
     seen = (
-        f"where the event loop of an idle worker waited, it was for something else than its "
-        f"sockets in {elsewhere:.0%} of the looks"
+        f"in {elsewhere:.0%} of the looks at a worker that waited, its event loop waited for "
+        "something other than its sockets"
     )
-    return seen, phrases.waiting(s), phrases.server(s), phrases.generator(s), phrases.drops(s)
+    return seen, *phrases.idle(s)
 
 
 @Hypothesis("thread pool full", When.FULL_LOAD, outside=moves.LARGER_POOL)
 def thread_pool_full(s: Signs) -> Evidence:
     """All threads for `def` handlers wait within a request; event loops and CPUs are idle."""
-    elsewhere, threads = s.get("workers.elsewhere"), s.get("workers.waiting_threads")
-    if s.interface != ASGI or not s.is_idle or elsewhere is None or threads is None:
-        return None
-    if elsewhere >= ELSEWHERE or threads < POOL:
+    elsewhere, threads = _elsewhere(s), s.get("workers.waiting_threads")
+    if elsewhere is None or elsewhere >= ELSEWHERE or threads is None or threads < POOL:
         return None
     seen = (
-        f"{threads:.1f} threads of a worker waited within a call, as many as AnyIO has for `def` "
-        "handlers or more, and its event loop was free"
+        f"{threads:.1f} threads of a worker waited within a call, and by default AnyIO has 40 for "
+        "`def` handlers; its event loop was free"
     )
-    return seen, phrases.waiting(s), phrases.server(s), phrases.generator(s), phrases.drops(s)
+    return seen, *phrases.idle(s)
+
+
+def _elsewhere(s: Signs) -> float | None:
+    """Return how often event loops waited for something other than sockets; None if not idle."""
+    return s.get("workers.elsewhere") if s.is_idle and s.interface == ASGI else None
 
 
 @Hypothesis("respawning", move=moves.without_recycling)

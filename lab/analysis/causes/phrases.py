@@ -33,6 +33,11 @@ def switches(s: Signs) -> str:
     return "" if s.switches is None else f"{s.switches:.2g} voluntary switches per reply"
 
 
+def idle(s: Signs) -> tuple[str, ...]:
+    """Say where requests wait while nobody is busy."""
+    return waiting(s), server(s), generator(s), drops(s)
+
+
 def waiting(s: Signs) -> str:
     """Say where the requests were, on average."""
     places = ("in_flight", "read", "unread", "queued")

@@ -18,6 +18,7 @@ from lab.config.meaning import Settings
 from lab.model.finding import Gate
 from lab.model.measurement import Trial, Window
 from lab.model.plan import Load
+from lab.model.profile import Profile
 
 STALL_FACTOR = 20
 """A reply so many times slower than the median did not merely queue: at full load the slowest 1 %
@@ -45,8 +46,7 @@ class Signs:
     readings: Mapping[str, float]
     settings: Settings
     """What the profile's options mean."""
-    interface: str
-    """How its server calls the application; see `lab.config.interface`."""
+    profile: Profile
     load: Load
     rate: float
     """Replies a second."""
@@ -115,6 +115,11 @@ class Signs:
         return self.settings.at_once or int(self.readings.get("server.busiest_threads", 1))
 
     @property
+    def interface(self) -> str:
+        """How its server calls the application; see `lab.config.interface`."""
+        return servers.of(self.profile).interface(self.profile)
+
+    @property
     def is_idle(self) -> bool:
         """Whether server and generator wait for something that is no CPU, and no client is lost."""
         if self.share is None or self.get("listener.drops"):
@@ -157,7 +162,7 @@ def signs(trial: Trial, gates: Mapping[Gate, str]) -> Signs | None:
         gates=gates,
         readings=readings,
         settings=servers.settings(trial.slot.arm.profile),
-        interface=servers.of(trial.slot.arm.profile).interface(trial.slot.arm.profile),
+        profile=trial.slot.arm.profile,
         load=load,
         rate=rate,
         probed=_probed(replies, rate, elapsed, load),

@@ -69,7 +69,7 @@ class _Looking:
     _pids: Sequence[int] = ()
     """The workers, as the last look had them."""
     _elsewhere: list[bool] = field(default_factory=list)
-    """Of each look at a main thread that waited, whether it was for something else than sockets."""
+    """Of each look at a main thread that waited, whether it was not for its sockets."""
     _waiting: list[int] = field(default_factory=list)
     """Of the first looks at each worker, its other threads that waited within a call."""
     _ended: threading.Event = field(default_factory=threading.Event)

@@ -15,6 +15,7 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,29 +57,48 @@ def waits_elsewhere(pid: int) -> bool | None:
 
     None: it runs, it has ended, or this user may not see it.
     """
-    place = _call(f"{PROC}/{pid}/syscall")
-    return None if place is None else place != EPOLL
+    try:
+        call = _call(Path(f"{PROC}/{pid}/syscall").read_text())
+    except OSError:
+        return None
+    return None if call == RUNNING or not CALLS else call != EPOLL
 
 
 def waiting_threads(pid: int) -> int:
     """Return how many threads beside the main one wait within a call, such as recv or sleep."""
+    with suppress(PermissionError):
+        others = (text for name, text in _threads(pid) if name != str(pid))
+        return sum(_call(text) not in {RUNNING, EPOLL, LOCK} for text in others)
+    return 0
+
+
+def _threads(pid: int) -> Iterator[tuple[str, str]]:
+    """
+    Yield the name of each thread of a process, and its /proc/PID/task/TID/syscall.
+
+    Raises:
+        PermissionError: This user may not see it.
+    """
     try:
         names = os.listdir(f"{PROC}/{pid}/task")  # noqa: PTH208 - names are enough
     except OSError:
-        return 0
-    calls = (_call(f"{PROC}/{pid}/task/{name}/syscall") for name in names if name != str(pid))
-    return sum(call not in {None, EPOLL, LOCK} for call in calls)
+        return
+    for name in names:
+        try:
+            text = Path(f"{PROC}/{pid}/task/{name}/syscall").read_text()
+        except PermissionError:
+            raise
+        except OSError:
+            continue
+        yield name, text
 
 
-def _call(file: str) -> str | None:
-    """Return where a thread waits; None: it runs, has ended, or this user may not see it."""
-    try:
-        number = Path(file).read_text().split()[0]
-    except (OSError, IndexError):
-        return None
-    if number in {RUNNING, "-1"} or not CALLS:
-        return None
-    return CALLS.get(int(number), "")
+def _call(text: str) -> str:
+    """Return the call in which a thread waits, from its /proc/PID/task/TID/syscall; or RUNNING."""
+    number, *arguments = text.split()
+    if number in {RUNNING, "-1"} or not arguments:
+        return RUNNING
+    return CALLS.get(int(number), f"system call {number}")
 
 
 @dataclass(slots=True)
@@ -106,7 +126,8 @@ class ThreadWaits:
             return
         try:
             for pid in pids:
-                self._seen.setdefault(pid, Counter()).update(self._waits(pid))
+                places = (self._place(pid, text) for _, text in _threads(pid))
+                self._seen.setdefault(pid, Counter()).update(places)
         except PermissionError:
             self.refused = True
             return
@@ -135,35 +156,12 @@ class ThreadWaits:
         """Whether a thread polled."""
         return any(counts[POLL] for counts in self._seen.values())
 
-    def _waits(self, pid: int) -> Iterator[str]:
-        """
-        Yield where each thread of a process is.
-
-        Raises:
-            PermissionError: This user may not see it.
-        """
-        try:
-            names = os.listdir(f"{PROC}/{pid}/task")  # noqa: PTH208 - names are enough
-        except OSError:
-            return
-        for name in names:
-            try:
-                text = Path(f"{PROC}/{pid}/task/{name}/syscall").read_text()
-            except PermissionError:
-                raise
-            except OSError:
-                continue
-            yield self._place(pid, text)
-
     def _place(self, pid: int, text: str) -> str:
         """Return where a thread is, from its /proc/PID/task/TID/syscall."""
-        number, *arguments = text.split()
-        if number in {RUNNING, "-1"} or not arguments:
-            return RUNNING
-        place = CALLS.get(int(number), f"system call {number}")
-        if place not in {RECEIVE, SEND, CONNECT}:
-            return place
-        return f"{place} {self._peer(pid, int(arguments[0], 16))}"
+        call = _call(text)
+        if call not in {RECEIVE, SEND, CONNECT}:
+            return call
+        return f"{call} {self._peer(pid, int(text.split()[1], 16))}"
 
     def _peer(self, pid: int, descriptor: int) -> str:
         """Return what is at the other end of a descriptor."""

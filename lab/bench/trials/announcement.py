@@ -10,7 +10,7 @@ from lab.bench.machine.slowdown import obstacle
 from lab.bench.trials.conduct import PreparedRun
 from lab.bench.trials.plan import estimate
 from lab.model.plan import Plan
-from lab.model.wording import counted
+from lab.model.wording import counted, duration
 
 
 def announcement(prepared: PreparedRun) -> Iterator[str]:
@@ -47,12 +47,11 @@ def _blocks(plan: Plan) -> str:
 
 
 def _duration(prepared: PreparedRun) -> str:
-    minutes, seconds = divmod(round(prepared.seconds), 60)
     if prepared.plan.minutes is None:
         counters = prepared.seconds > estimate(prepared.plan)
         included = ", counter-runs included" if counters else ""
-        about = (f"{minutes} min " if minutes else "") + f"{seconds} s"
-        return f"This takes about {about}{included}."
+        return f"This takes about {duration(prepared.seconds)}{included}."
+    minutes, seconds = divmod(round(prepared.seconds), 60)
     looks = prepared.plan.looks
     return (
         f"This takes at most {minutes} min{f' {seconds} s' if seconds else ''}: after {looks[0]}, "

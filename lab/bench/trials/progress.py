@@ -23,7 +23,7 @@ from lab.model.comparison import Departure
 from lab.model.finding import Finding
 from lab.model.measurement import Failure, Trial
 from lab.model.plan import CounterRun, Plan, Role, Slot
-from lab.model.wording import counted
+from lab.model.wording import counted, duration
 
 
 class Course:
@@ -68,10 +68,10 @@ class Course:
     def left(self) -> str:
         """Say how long the rest takes at the pace so far, such as "4 min 10 s left"."""
         if self._plan.minutes is not None:
-            return f"at most {_left(self._seconds_left())}"
+            return f"at most {duration(self._seconds_left())} left"
         if not self._done:
-            return _left(estimate(self._plan))
-        return _left(self._pace() * (self.planned - self.done))
+            return f"{duration(estimate(self._plan))} left"
+        return f"{duration(self._pace() * (self.planned - self.done))} left"
 
     def _pace(self) -> float:
         """Return the seconds of a trial, as it was so far or should be."""
@@ -187,14 +187,3 @@ class Progress:
         self._course.leaving(departures)
         for departure in departures:
             self._console.print(str(departure), markup=False, soft_wrap=True)
-
-
-def _left(seconds: float) -> str:
-    """
-    Say how long it still takes.
-
-    >>> _left(250)
-    '4 min 10 s left'
-    """
-    minutes, seconds = divmod(round(seconds), 60)
-    return (f"{minutes} min " if minutes else "") + f"{seconds} s left"

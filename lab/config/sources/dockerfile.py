@@ -87,10 +87,11 @@ def built(
         environ: Variables that count more than those of the image; see `variables`.
     """
     file = SourceFile(path, text)
-    for stage in _built(file, target):
-        stage.environ |= environ
-        return next(stage.starts(file), None)
-    return None
+    stage = _built(file, target)
+    if stage is None:
+        return None
+    stage.environ |= environ
+    return next(stage.starts(file), None)
 
 
 def image(
@@ -98,16 +99,14 @@ def image(
 ) -> tuple[Surroundings, Mapping[str, tuple[str | None, Spot]]]:
     """Return what a built image has, whatever it starts, and its variables; see `built`."""
     file = SourceFile(path, text)
-    for stage in _built(file, target):
-        return stage.surroundings(file), stage.environ
-    return Surroundings(), {}
+    stage = _built(file, target)
+    return (stage.surroundings(file), stage.environ) if stage else (Surroundings(), {})
 
 
-def _built(file: SourceFile, target: str) -> Sequence[_Stage]:
-    """Return the stage that is built; nothing where there is none."""
+def _built(file: SourceFile, target: str) -> _Stage | None:
+    """Return the stage that is built; None where there is none."""
     stages = list(_stages(file))[-MOST_STAGES:]
-    wanted = [stage for stage in stages if stage.name == target] if target else stages
-    return wanted[-1:]
+    return next((stage for stage in reversed(stages) if target in {"", stage.name}), None)
 
 
 def instructions(file: SourceFile) -> Iterator[Instruction]:
