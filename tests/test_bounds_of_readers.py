@@ -30,6 +30,10 @@ SMALL = {
     "conditions.ini": INI + "if-env = X\nprocesses = 2\nendif =\n" * 600,
     "continued.ini": INI + "socket = a\\\n" * 1900,
     "continued.Dockerfile": "FROM x\nCMD granian \\\n" + "  --workers 1 \\\n" * 900 + "  a:b\n",
+    "continued.conf": "[program:a]\ncommand=granian\n" + " --workers 1\n" * 900 + " a:b\n",
+    "programs.conf": "".join(f"[program:{n}]\ncommand=celery\n" for n in range(900))
+    + "[program:web]\ncommand=granian a:b\n",
+    "variables.conf": "[program:a]\nenvironment=" + "A" * 16000 + "\ncommand=granian a:b\n",
     "list.Dockerfile": 'FROM x\nCMD ["granian"' + ', "--workers", "1"' * 800 + ', "a:b"]\n',
     "merged.yaml": "x0: &x0 {a: b}\n"
     + "".join(f"x{n + 1}: &x{n + 1} {{<<: *x{n}, k{n}: v}}\n" for n in range(1900))
@@ -66,6 +70,9 @@ DEEP = {
 """What nests: it is refused before a parser reads it."""
 
 BIG = {
+    "programs.conf": "".join(f"[program:{n}]\ncommand=celery\n" for n in range(LARGE // 30)),
+    "equal.conf": "[program:a]\n" + "environment=A\ncommand=granian a:b\n" * (LARGE // 40),
+    "variables.conf": "[program:a]\nenvironment=" + "A" * LARGE + "\ncommand=granian a:b\n",
     "continued.sh": "#!/bin/sh\n" + "granian a \\\n" * (LARGE // 12),
     "workers.granian": "granian" + " --workers 1" * (LARGE // 12) + " m:app\n",
     "list.conf.py": "bind = [" + '"a",' * 60000 + "]\n",

@@ -116,7 +116,7 @@ make_images() {
     printf 'FROM python:3.13-slim\nCMD ["sleep", "infinity"]\n' | inside docker build --quiet --tag pause:1 - >/dev/null
     names=$(sed 's/.* -t \([^ ]*\) .*/\1/' "$work/builds" | tr '\n' ' ')
     printf 'FROM %s\nLABEL next=1\n' "${names%% *}" | inside docker build --quiet --tag fibonacci:next - >/dev/null
-    images="pause:1 fibonacci:next $names"
+    images="pause:1 fibonacci:next prom/prometheus:v3.5.0 $names"
     # shellcheck disable=SC2086 # a list of names
     inside docker inspect --format '{{.Id}}' $images >"$work/images.new"
     cmp -s "$work/images" "$work/images.new" && return

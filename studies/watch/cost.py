@@ -50,6 +50,8 @@ WATCHED = ("gunicorn gthread, 2 x 8", "granian WSGI, 2 x 8", "uWSGI http-socket,
 
 def main() -> None:
     """Measure each server and handler; print and store the ratios."""
+    # A shell's background job ignores it, and so would the watch.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:

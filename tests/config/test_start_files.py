@@ -231,6 +231,23 @@ DOCUMENTED = [
         None,
     ),
     (
+        "supervisord.conf",
+        (
+            "[supervisord]\n\n[fcgi-program:uvicorn]\nsocket=tcp://localhost:8000\n"
+            "command=venv/bin/uvicorn --fd 0 main:App\nnumprocs=4\n"
+            "process_name=uvicorn-%(process_num)d\nstdout_logfile=/dev/stdout\n"
+        ),
+        "venv/bin/uvicorn --fd 0 main:App",
+    ),
+    (
+        "shop.conf",
+        (
+            "[program:gunicorn]\ncommand=/path/to/gunicorn main:application -c /path/to/g.conf.py\n"
+            "directory=/path/to/project\nuser=nobody\nautostart=true\nautorestart=true\n"
+        ),
+        "/path/to/gunicorn main:application -c /path/to/g.conf.py",
+    ),
+    (
         "run",
         '#!/usr/bin/with-contenv bash\nif [[ -n "$U" ]]; then\n\texec granian "${app}"\nfi\n',
         'granian "${app}"',
@@ -241,7 +258,7 @@ DOCUMENTED = [
 
 @pytest.mark.parametrize(("name", "text", "command"), DOCUMENTED)
 def test_examples_of_the_documentation(name, text, command):
-    """Of Heroku, Docker, FastAPI, compose, gunicorn, uWSGI, Kubernetes; s6."""
+    """Of Heroku, Docker, FastAPI, compose, gunicorn, uWSGI, Kubernetes, uvicorn; s6."""
     assert [start.text for start in starts_of(name, text)] == ([command] if command else [])
 
 
@@ -262,6 +279,50 @@ def test_what_is_around_a_command():
     text = "services:\n  a:\n    restart: always\n    init: true\n    command: gunicorn a:b\n"
     around = starts_of("compose.yml", text)[0].surroundings
     assert (around.restarts, around.is_first_process) == ("always", False)
+
+
+SUPERVISED = """\
+[program:web] ; the shop
+command=/srv/venv/bin/gunicorn -w 4
+    --bind 0.0.0.0:%(ENV_PORT)s
+# of the shop
+    shop.%(program_name)s --name 'a $b'   ; WSGI
+environment=WEB_CONCURRENCY="2",A='%(here)s',GUNICORN_CMD_ARGS="--log-level %%x"
+user=www
+autorestart=true
+stopsignal=quit
+
+[program:jobs]
+command=celery worker
+[PROGRAM:other]
+command=gunicorn a:b
+[program:api]
+Command : sh -c "exec uvicorn a:b"
+"""
+
+
+def test_a_program_of_supervisor():
+    """No shell takes it apart; what is in its parentheses is replaced."""
+    web, api = starts_of("shop.conf", SUPERVISED)
+    assert web.text == (
+        "WEB_CONCURRENCY=2 GUNICORN_CMD_ARGS='--log-level %x' /srv/venv/bin/gunicorn -w 4 "
+        "--bind \"0.0.0.0:$PORT\" shop.web --name 'a $b'"
+    )
+    assert (placed(web), placed(api)) == ((2, 9), (16, 23))
+    around = web.surroundings
+    assert (around.supervisor, around.restarts, around.user) == ("supervisord", "always", "www")
+    assert (around.in_shell, around.stop_signal) == (False, "SIGQUIT")
+    assert (api.name, api.surroundings.restarts) == ("api", "on-failure")
+    with pytest.raises(ProfileError, match=r"^a\.ini:2: is not a configuration of Supervisor"):
+        starts_of("a.ini", "[program:a]\nhello\n")
+
+
+@pytest.mark.parametrize("name", ["deploy", "web-prod"])
+def test_a_script_is_known_by_its_first_line(name):
+    """Where its name does not tell."""
+    (start,) = starts_of(name, "#!/usr/bin/env bash\nset -e\nexec gunicorn a:b\n")
+    assert (start.name, start.text) == ("gunicorn", "gunicorn a:b")
+    assert not starts_of(name, "exec gunicorn a:b\n")
 
 
 STAGES = """\
@@ -377,6 +438,10 @@ LINTED = [
     ("Dockerfile", "ENV GRANIAN_INTERFACE=wsgi\nCMD exec granian a:b", []),
     ("x.service", "[Service]\nExecStart=uwsgi --socket /a --master", ["UW315"]),
     ("x.service", "[Service]\nKillSignal=SIGINT\nExecStart=uwsgi --socket /a --master", []),
+    ("x.conf", "[program:x]\ncommand=uwsgi --socket /a --master", ["UW315"]),
+    ("x.conf", "[program:x]\nstopsignal=INT\ncommand=uwsgi --socket /a --master", []),
+    ("x.conf", "[program:x]\ncommand=uvicorn --workers 2 a:b", ["UV011"]),
+    ("x.conf", "[program:x]\nautorestart=true\ncommand=uvicorn --workers 2 a:b", []),
 ]
 """Name of a file, its text -> what is found, without remarks; a Dockerfile is of Debian."""
 

@@ -9,9 +9,11 @@ import json
 import os
 import platform
 import re
+import shlex
 import signal
 import subprocess
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -378,6 +380,93 @@ def test_a_mistake_is_shown_and_costs_nothing(address, mistake):
             complete()
     print(f"    new: {clients.account()}")
     assert clients.failed == []
+
+
+def in_container(pod, line, *statuses):
+    """Run a line in an instance of a pod, by a shell; return what it printed."""
+    return typed(f"kubectl exec {pod} --container a -- sh -c {shlex.quote(line)}", *statuses)
+
+
+def test_a_secret_that_only_root_may_read_is_readable(address):
+    """The manifest's fsGroup opens a Secret's files to the service, whatever their mode."""
+    volume = json.loads(json.dumps(VOLUME))
+    volume["spec"]["template"]["spec"]["volumes"][0]["secret"]["defaultMode"] = 0o400
+    typed("kubectl create secret generic key --from-literal=key=opened")
+    try:
+        typed(f"kubectl patch {DEPLOYMENT} --patch '{json.dumps(volume)}'")
+        complete()
+        assert in_container(min(pods()), "cat /run/secrets/key") == "opened"
+    finally:
+        typed(f"kubectl rollout undo {DEPLOYMENT}")
+        complete()
+        typed("kubectl delete secret key")
+
+
+def test_a_full_disk_costs_no_get(address):
+    """Nothing more can be written to /tmp in one pod."""
+    pod = min(pods())
+    there = f"http://{pods()[pod]['status']['podIP']}:8080/9000"
+    printed = in_container(pod, "dd if=/dev/zero of=/tmp/full bs=64k", 1)
+    assert "No space left on device" in printed
+    try:
+        with Clients(address, "/9000", ANSWER, threads=2, pause=0.02) as clients:
+            clients.wait_for(200)
+        assert not clients.failed
+        for size in (4000, 12000):
+            body = f"head -c {size} /dev/zero | curl --silent --include --data-binary @- {there}"
+            print(f"\n  a POST of {size} bytes: {typed(body)}")
+        print(typed(f"kubectl logs {pod} --container a --tail=5"))
+    finally:
+        in_container(pod, "rm /tmp/full")
+
+
+PROMETHEUS = {
+    "spec": {
+        "serviceAccountName": "prometheus",
+        "volumes": [{"name": "jobs", "configMap": {"name": "prometheus"}}],
+        "containers": [
+            {
+                "name": "prometheus",
+                "image": "prom/prometheus:v3.5.0",
+                "args": ["--config.file=/jobs/prometheus.yml", "--storage.tsdb.path=/prometheus"],
+                "volumeMounts": [{"name": "jobs", "mountPath": "/jobs"}],
+            }
+        ],
+    }
+}
+
+
+def scraped(prometheus):
+    """Return the health of what Prometheus scrapes, by the instance's name."""
+    with urllib.request.urlopen(f"http://{prometheus}:9090/api/v1/targets", timeout=5) as reply:
+        targets = json.load(reply)["data"]["activeTargets"]
+    return {target["labels"]["instance"]: target["health"] for target in targets}
+
+
+def test_prometheus_finds_all_instances(address):
+    """Those of the new pods, too, once the old ones are gone."""
+    may, labels = "--clusterrole=view --serviceaccount=default:prometheus", "name=prometheus"
+    pod = f"--image=prom/prometheus:v3.5.0 --overrides='{json.dumps(PROMETHEUS)}'"
+    for line in (
+        "create configmap prometheus --from-file=prometheus.yml=deploy/prometheus-kubernetes.yml",
+        "create serviceaccount prometheus",
+        f"create clusterrolebinding prometheus {may}",
+        f"run prometheus --labels=app.kubernetes.io/{labels} {pod}",
+        "wait --for=condition=Ready pod/prometheus --timeout=60s",
+    ):
+        typed(f"kubectl {line}")
+    prometheus = get("pod prometheus")["status"]["podIP"]
+
+    def all_up():
+        expected = {f"{pod}/{name}": "up" for pod in pods() for name in ("nginx", "a", "b")}
+        return scraped(prometheus) == expected
+
+    try:
+        until(all_up, "six targets are up", 120)
+        restart()
+        until(all_up, "the six of the new pods are up", 180)
+    finally:
+        typed("kubectl delete pod prometheus")
 
 
 def finished(name):

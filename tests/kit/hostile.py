@@ -447,6 +447,8 @@ class Author:
             "fly.toml": f"[processes]\nweb = {quoted}\n" + "a = [" * 600,
             "package.json": f'{{"scripts": {{"start": {quoted}, "a": {"[" * 600}',
             "x.service": f"[Service]\nExecStart={command} \\\n" + "x \\\n" * 900,
+            "supervisord.conf": f"[program:w]\nenvironment={'A' * 9000}\ncommand={command}\n"
+            + " x\n" * 900 + f"[program:%(a)s]\ncommand={words}\n" * 90,
             "x.sh": f"#!/bin/sh\n{command}\ncat <<A\n" + "'\"" * 4000 + f"\nA\n{command}\n" * 50,
             "entrypoint": "#!/bin/sh\n" + "f() { " * 900 + command,
         }  # fmt: skip

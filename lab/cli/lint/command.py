@@ -123,10 +123,11 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
 
     FILE is a uWSGI configuration (.ini, .yaml, .json, .xml, or any file with a line [uwsgi]), a
     gunicorn.conf.py, a hypercorn.toml, a command in quotes, or a file with start commands: a
-    Dockerfile, Procfile, compose file, systemd unit, Kubernetes manifest, render.yaml, fly.toml,
-    package.json or shell script. It is checked with all its servers; Procfile:web is one. --fix
-    changes no start command but those of granian, uvicorn and hypercorn, in quotes or in a script.
-    - reads such a command from standard input. In a folder, files are found by their names.
+    Dockerfile, Procfile, compose file, systemd unit, supervisord.conf, Kubernetes manifest,
+    render.yaml, fly.toml, package.json or shell script. It is checked with all its servers;
+    Procfile:web is one. --fix changes no start command but those of granian, uvicorn and hypercorn,
+    in quotes or in a script. - reads such a command from standard input. In a folder, files are
+    found by their names, scripts by their first line.
 
     Exit status: 0 no finding, or only remarks; 1 findings; 2 a file cannot be read or written.
     """

@@ -100,7 +100,8 @@ def no_jitter(config: Case) -> Iterator[Flaw]:
     Severity.DANGEROUS,
     "a failed start that looks like a success",
     why="with several workers uvicorn ends with status 0 when the application cannot start, so "
-    "that a supervisor that restarts on failure does not restart it; write Restart=always",
+    "that a supervisor that restarts on failure does not restart it; write Restart=always, of "
+    "Supervisor autorestart=true",
     source="uvicorn/main.py:639 `config.workers == 1`",
     bad="uvicorn --workers 4 app:app",
     good="uvicorn app:app",
