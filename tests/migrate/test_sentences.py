@@ -122,6 +122,23 @@ def test_granian_runs_threads_that_nobody_wrote(options, threads, concurrency, t
     assert lost is (threads is None)
 
 
+@pytest.mark.parametrize(
+    ("command", "to", "concurrency"),
+    [
+        ("gunicorn -w4 -k gevent --threads 3 m:a", "uwsgi", "4 x 1000 = 4,000 requests, before and"),
+        ("uwsgi --http :80 --gevent 9 --module m", "gunicorn", "1 x 9 = 9 requests, before and"),
+        ("gunicorn -k gevent m:a", "granian", "1 x 1000 = 1,000 requests before; NO EQUIVALENT"),
+        ("uwsgi --http :80 --gevent 9 --module m", "granian", "1 x 9 = 9 requests before; NO EQUIV"),
+    ],
+)
+def test_greenlets_serve_the_requests(command, to, concurrency):
+    """And no threads: granian was given one for each worker."""
+    made = migrated(command, to, {})
+    assert made.concurrency.startswith(concurrency)
+    assert "threads = 1" not in made.text
+    assert "--blocking-threads" not in made.text
+
+
 def test_the_ini_that_is_written_lets_requests_finish(moved):
     """So nothing is said of a request that SIGTERM drops."""
     made = moved("", "uwsgi")

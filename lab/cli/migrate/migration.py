@@ -78,14 +78,15 @@ class Migration:
         """Requests that are served at once, before and after, in words; empty where not known."""
         service = self.translation.service
         said = service.senses
-        if "greenlets" in said or service.unclear & {"workers", "threads", "greenlets"}:
-            return ""
-        if "threads" not in said:
+        inside = "greenlets" if "greenlets" in said else "threads"
+        if inside not in said or service.unclear & {"workers", inside}:
             return ""
         workers = said["workers"].value if "workers" in said else Expression.of("1")
-        threads = said["threads"].value
-        before = _product(workers, threads)
-        after = _product(self._written("workers", workers), self._written("threads", threads))
+        number = said[inside].value
+        before = _product(workers, number)
+        if not senses()[inside].columns[self.translation.to].names:
+            return f"{before} before; NO EQUIVALENT has what to do after"
+        after = _product(self._written("workers", workers), self._written(inside, number))
         if before == after:
             return f"{before}, before and after"
         return f"{before} before, {after} after"

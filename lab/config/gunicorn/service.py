@@ -302,7 +302,8 @@ def _unread(kind: str) -> tuple[str, ...]:
     """Return the meanings that workers of a class ignore."""
     of_asgi = ("event-loop", "lifespan", "ws-bytes", "prefix")
     if of_worker_class(kind) == WSGI:
-        return of_asgi
+        has_loop = "gevent" in kind or kind in {"eventlet", "tornado"}
+        return (*of_asgi, "threads") if has_loop else of_asgi
     of_uvicorn = ("header-line", "header-count", "header-bytes", *of_asgi)
     # gunicorn/workers/gasgi.py:191: asyncio listens again, with its own default of 100
     others = of_uvicorn if is_uvicorn(kind) else ("backlog",)

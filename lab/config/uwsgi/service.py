@@ -124,11 +124,14 @@ def service_of(config: Config) -> Service:
     meanings, without_effect = _without_effect(meanings, config)
     kept = _adjusted(meanings, config)
     without_effect += [(meanings[key].was, ZERO) for key in meanings if key not in kept]
+    whole = with_defaults(PROGRAM, kept, "uWSGI")
+    if "greenlets" in kept and "threads" not in kept:
+        del whole["threads"]  # they run in one
     return Service(
         PROGRAM,
         application,
         addresses,
-        with_defaults(PROGRAM, kept, "uWSGI"),
+        whole,
         gone,
         unknown,
         idle,
