@@ -33,7 +33,7 @@ for name in "$@"; do
     # One core for the server: on two slowed CPUs one worker of uvicorn has most of the connections and
     # the other has nothing to do, so that these trials do not count. On these machines 6 rounds left
     # 24% of noise; what the page says of needs less.
-    case $name in asgi-hello | asgi-fib | asgi-cpu) size='--blocks 16 --window 4s' ;; *) size='--blocks 10' ;; esac
+    case $name in asgi-hello | asgi-fib | asgi-cpu | asgi-stream) size='--blocks 16 --window 4s' ;; *) size='--blocks 10' ;; esac
     # shellcheck disable=SC2086 # lists of words
     if $lab run $servers --workload "$workload" --server-share 100% $size \
         --smallest 20% --no-confirm --results "$results/$name"; then
