@@ -84,7 +84,8 @@ class Migration:
         workers = said["workers"].value if "workers" in said else Expression.of("1")
         number = said[inside].value
         before = _product(workers, number)
-        if not senses()[inside].columns[self.translation.to].names:
+        column = senses()[inside].columns.get(self.translation.to)
+        if inside == "greenlets" and not (column and column.names):
             return f"{before} before; NO EQUIVALENT has what to do after"
         after = _product(self._written("workers", workers), self._written(inside, number))
         if before == after:

@@ -124,14 +124,11 @@ def service_of(config: Config) -> Service:
     meanings, without_effect = _without_effect(meanings, config)
     kept = _adjusted(meanings, config)
     without_effect += [(meanings[key].was, ZERO) for key in meanings if key not in kept]
-    whole = with_defaults(PROGRAM, kept, "uWSGI")
-    if "greenlets" in kept and "threads" not in kept:
-        del whole["threads"]  # they run in one
     return Service(
         PROGRAM,
         application,
         addresses,
-        whole,
+        _with_defaults(kept),
         gone,
         unknown,
         idle,
@@ -154,6 +151,14 @@ def service_of(config: Config) -> Service:
         unclear=_unclear(unclear, config),
         facts=frozenset(kind for kind in ("router", "http11") if config.sockets(kind)),
     )
+
+
+def _with_defaults(kept: Mapping[str, SenseSetting]) -> dict[str, SenseSetting]:
+    """Add uWSGI's defaults; greenlets run in one thread, which says nothing of their number."""
+    whole = with_defaults(PROGRAM, kept, "uWSGI")
+    if "greenlets" in kept and "threads" not in kept:
+        del whole["threads"]
+    return whole
 
 
 def _is_unclear(setting: Setting, config: Config) -> bool:
