@@ -60,7 +60,7 @@ def test_a_language_plugin_hides_no_mistyped_option(tmp_path):
     ("code", "text", "name"),
     [
         ("UW012", "[uwsgi]\nstatic-map = /media=%(root)/media\n", "static.ini"),
-        ("UW018", "[program:uwsgi]\ncommand = uwsgi --ini /etc/uwsgi.ini\n", "uwsgi.ini"),
+        ("UW018", "[group:web]\nprograms = uwsgi, nginx\n", "uwsgi.ini"),
         ("UW018", "suite: environment\ntests:\n  - it: runs\n", "uwsgi_test.yaml"),
         ("UW018", "apiVersion: v1\nkind: ConfigMap\n", "uwsgi.yaml"),
         ("UW018", "jobs:\n  web:\n    build: .\n    command: gunicorn a:b\n", "ci.yaml"),

@@ -70,7 +70,7 @@ def test_a_worker_class_of_a_variable_is_not_certain(moved):
         "if x: workers = 2",
         "workers = os.environ.get('W', 'a`b`')",
         "workers = 2\nthreads = count()",
-        "workers = 2\nworker_class = 'gevent'",
+        "workers = 2\nworker_class = os.environ.get('WC', 'gevent')",
     ],
 )
 def test_a_number_at_once_that_is_not_known_is_not_printed(moved, lines):

@@ -124,7 +124,7 @@ def service_of(config: Config) -> Service:
         ),
         extra=(*extra, *lost, *unset, *no_module(last.get("wsgi_app"), application)),
         derived=derived,
-        unclear=keys_of(PROGRAM, unknown_names),
+        unclear=keys_of(PROGRAM, unknown_names) | _unclear_by(last.get("worker_class")),
         interface=of_worker_class(kind),
         ignored=frozenset(_unread(kind)),
         facts=frozenset({_class_fact(kind), *(f"set {name}" for name in last)}),
@@ -228,6 +228,11 @@ def _worker_class(setting: Setting | None) -> tuple[str, list[tuple[str, str]]]:
         return "", []
     says = f"the variable {first.name} may choose another class, which is unknown: write a string"
     return first.default, [(written(setting), says)]
+
+
+def _unclear_by(setting: Setting | None) -> frozenset[str]:
+    """Return the meanings that are unknown where the worker class is a variable's."""
+    return frozenset({"greenlets"} if setting and not setting.value else ())
 
 
 def _with_access_file(
