@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from lab.model.document import Cell, Column, Table
@@ -10,6 +11,7 @@ from lab.report import markdown
 from tools.pages.files import ROOT
 
 RESULTS = ROOT / "studies" / "results" / "watch_errors.json"
+COST = RESULTS.with_name("watch_cost.json")
 
 NEAR, PART = 1.0, 0.15
 """Requests, or the part of them, by which a mean may be off to be near."""
@@ -48,6 +50,18 @@ def in_short() -> str:
     )
 
 
+def cost() -> str:
+    """Return a row for each server and handler: what a watch changes for the server."""
+    columns = [Column(head, number=False) for head in HEADS[:2]]
+    columns += [Column("CPU per request"), Column("requests/s"), Column("looks")]
+    rows = (
+        (row["server"], f"`{row['handler']}`", row["cpu"], row["rate"], str(row["looks"]))
+        for row in _stored(COST)["rows"]
+    )
+    cells = tuple(tuple(map(Cell, row)) for row in rows)
+    return markdown.render_table(Table("", tuple(columns), cells))
+
+
 def conditions() -> str:
     """Return where and when it was measured."""
     stored = _stored()
@@ -72,6 +86,6 @@ def _level(level: list[float]) -> str:
     return f"{mean:.1f} / {p95:g}"
 
 
-def _stored() -> dict[str, Any]:
-    stored: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+def _stored(path: Path = RESULTS) -> dict[str, Any]:
+    stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return stored

@@ -1,7 +1,7 @@
 """
 Does `lab watch` slow the server that it watches?
 
-    .venv/bin/python -m studies.watch.cost          100 pairs of 1 s for each row: 25 minutes
+    .venv/bin/python -m studies.watch.cost          400 pairs of 0.25 s for each row: 22 minutes
     .venv/bin/python -m studies.watch.cost 2        two pairs, to try it
 
 The server has one core, the load another, on which the watch runs, too. One watch runs all the
@@ -39,7 +39,7 @@ from studies.watch.errors import ROOT, machine
 from studies.watch.servers import BIN, on_cores, running
 
 RESULTS = ROOT / "studies" / "results" / "watch_cost.json"
-PAIRS, SECONDS, MANY = 100, 1.0, 50
+PAIRS, SECONDS, MANY = 400, 0.25, 200
 WARM_UP = 4.0
 """Seconds in which the watch begins, too."""
 CONNECTIONS = 16

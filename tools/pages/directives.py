@@ -109,6 +109,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "value RUN: METRIC of PROFILE": runs.value,
     "watch conditions": watch.conditions,
     "watch errors": watch.table,
+    "watch cost": watch.cost,
     "watch errors in short": watch.in_short,
 }
 """
