@@ -28,12 +28,6 @@ DONE = Workload("planted", "/", Expectation(body=b"done"))
 EXAMINED = Workload("planted", "/", Expectation(pattern="[0-9]*[0-9]*[0-9]*!|done"), chdir=PLANTED)
 """A correct reply is found after some ten thousand steps of backtracking: a slow client."""
 
-BLOCKING, IN_THREAD, AWAITING = (
-    Workload("planted", "/", DONE.expect, app=f"loops:{app}", chdir=PLANTED)
-    for app in ("blocking", "in_thread", "awaiting")
-)
-"""Applications of ASGI, in which a request waits for 20 ms."""
-
 UNEXPLAINED = "unexplained"
 """The legal answer where nothing limits but the load itself."""
 
@@ -83,15 +77,10 @@ class PlantedCase:
 
 def planted(name: str) -> Profile:
     """Return a planted profile, which obeys the lab as our own do."""
-    return profiles.read(str(file_of(name)), ours=True)
+    return profiles.read(str(PLANTED / f"{name}.ini"), ours=True)
 
 
-def file_of(name: str) -> Path:
-    """Return the file of a planted profile."""
-    return next(PLANTED.glob(f"{name}.*"))
-
-
-FEW, MANY = Load(connections=16), Load(connections=64)
+FEW = Load(connections=16)
 
 CASES = (
     PlantedCase(
@@ -114,9 +103,6 @@ CASES = (
         Load(connections=8, keepalive=False),
     ),
     PlantedCase("slow upstream", "workers asleep", "two-workers", FEW, quick=True),
-    PlantedCase("blocked event loop", "event loop blocked", "one-loop", FEW, BLOCKING, window=3.0),
-    PlantedCase("full thread pool", "thread pool full", "one-loop", MANY, IN_THREAD, window=3.0),
-    PlantedCase("handlers that await", UNEXPLAINED, "one-loop", MANY, AWAITING, window=3.0),
     PlantedCase("workers replaced", "respawning", "recycling", window=3.0),
     PlantedCase("stalls", "stalls", "stalling", window=3.0, quick=True),
     PlantedCase("stalls, open loop", "stalls", "stalling", Load(64, rate=500.0), window=3.0),

@@ -21,14 +21,13 @@ from lab.bench.machine.temporary import swept
 from lab.bench.store import environment
 from lab.bench.store.environment import Cores
 from lab.bench.store.folder import write_json
-from lab.bench.trials.available import look
 from lab.bench.trials.conduct import real_parts
 from lab.bench.trials.runner import Silent, run
 from lab.errors import UsageError
 from lab.model.measurement import Trial
 from lab.model.plan import Plan
 from studies.selftest.bounds import BOUNDS, measure_bounds
-from studies.selftest.cases import CASES, Around, PlantedCase, file_of
+from studies.selftest.cases import CASES, Around, PlantedCase
 from studies.selftest.effects import measure_effects
 from studies.selftest.judging import case_result
 from studies.selftest.result import EffectResult, SelfTestResult
@@ -125,8 +124,6 @@ def _problem(case: PlantedCase, cores: Cores | None) -> str | None:
     """Return why *case* cannot be made on this machine, or None."""
     if cores is None:
         return "server and generator need a CPU each, and there is one in all"
-    if case.workload.app and (missing := look(str(file_of(case.profile))).missing):
-        return missing
     return lossy_problem() if case.around is Around.LOSS else None
 
 

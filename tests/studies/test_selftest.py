@@ -41,11 +41,10 @@ def test_every_case_expects_something_that_can_be_said():
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_every_planted_profile_can_be_read(case):
+def test_every_planted_profile_is_one_that_uwsgi_takes(case):
     """And obeys the port that the lab gives it."""
     (profile,) = case.plan().profiles
-    words = [value for _, value in profile.options] + [word for c in profile.commands for word in c]
-    assert any("{port}" in word for word in words)
+    assert any("{port}" in value for _, value in profile.options)
 
 
 SHORT = ("HTTP router", "failing application", "nothing wrong")
