@@ -5,6 +5,7 @@ The manifests on a Kubernetes cluster of three nodes, by the lines of the docume
 other. They print what an act costs three kinds of clients; CLUSTER_RESULTS=FILE stores it.
 """
 
+import copy
 import json
 import os
 import platform
@@ -392,7 +393,7 @@ def in_container(pod, line, *statuses):
 
 def test_a_secret_that_only_root_may_read_is_readable(address):
     """The manifest's fsGroup opens a Secret's files to the service, whatever their mode."""
-    volume = json.loads(json.dumps(VOLUME))
+    volume = copy.deepcopy(VOLUME)
     volume["spec"]["template"]["spec"]["volumes"][0]["secret"]["defaultMode"] = 0o400
     typed("kubectl create secret generic key --from-literal=key=opened")
     try:
@@ -422,6 +423,7 @@ def test_a_full_disk_costs_no_get(address):
         in_container(pod, "rm /tmp/full")
 
 
+PROMETHEUS_IMAGE = "prom/prometheus:v3.5.0"
 PROMETHEUS = {
     "spec": {
         "serviceAccountName": "prometheus",
@@ -429,7 +431,7 @@ PROMETHEUS = {
         "containers": [
             {
                 "name": "prometheus",
-                "image": "prom/prometheus:v3.5.0",
+                "image": PROMETHEUS_IMAGE,
                 "args": ["--config.file=/jobs/prometheus.yml", "--storage.tsdb.path=/prometheus"],
                 "volumeMounts": [{"name": "jobs", "mountPath": "/jobs"}],
             }
@@ -447,13 +449,14 @@ def scraped(prometheus):
 
 def test_prometheus_finds_all_instances(address):
     """Those of the new pods, too, once the old ones are gone."""
-    may, labels = "--clusterrole=view --serviceaccount=default:prometheus", "name=prometheus"
-    pod = f"--image=prom/prometheus:v3.5.0 --overrides='{json.dumps(PROMETHEUS)}'"
+    role = "--clusterrole=view --serviceaccount=default:prometheus"
+    label = "--labels=app.kubernetes.io/name=prometheus"
+    pod = f"{label} --image={PROMETHEUS_IMAGE} --overrides='{json.dumps(PROMETHEUS)}'"
     for line in (
         "create configmap prometheus --from-file=prometheus.yml=deploy/prometheus-kubernetes.yml",
         "create serviceaccount prometheus",
-        f"create clusterrolebinding prometheus {may}",
-        f"run prometheus --labels=app.kubernetes.io/{labels} {pod}",
+        f"create clusterrolebinding prometheus {role}",
+        f"run prometheus {pod}",
         "wait --for=condition=Ready pod/prometheus --timeout=60s",
     ):
         typed(f"kubectl {line}")

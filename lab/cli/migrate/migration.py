@@ -77,15 +77,14 @@ class Migration:
     def concurrency(self) -> str:
         """Requests that are served at once, before and after, in words; empty where not known."""
         service = self.translation.service
-        said = service.senses
-        inside = "greenlets" if "greenlets" in said else "threads"
-        if inside not in said or service.unclear & {"workers", inside}:
+        meanings = service.senses
+        inside = "greenlets" if "greenlets" in meanings else "threads"
+        if inside not in meanings or service.unclear & {"workers", inside}:
             return ""
-        workers = said["workers"].value if "workers" in said else Expression.of("1")
-        number = said[inside].value
+        workers = meanings["workers"].value if "workers" in meanings else Expression.of("1")
+        number = meanings[inside].value
         before = _product(workers, number)
-        column = senses()[inside].columns.get(self.translation.to)
-        if inside == "greenlets" and not (column and column.names):
+        if inside == "greenlets" and not self._names(inside):
             return f"{before} before; NO EQUIVALENT has what to do after"
         after = _product(self._written("workers", workers), self._written(inside, number))
         if before == after:
@@ -102,10 +101,14 @@ class Migration:
 
     def _written(self, key: str, value: Expression) -> Expression:
         """Return the value that a meaning has in the new configuration; else *value*."""
-        column = senses()[key].columns.get(self.translation.to)
-        names = column.names if column else ()
+        names = self._names(key)
         lines = (line.value for line in self.translation.lines if line.option in names)
         return next(filter(None, lines), value)
+
+    def _names(self, key: str) -> Collection[str]:
+        """Return the options of the new server that have a meaning; none where it has none."""
+        column = senses()[key].columns.get(self.translation.to)
+        return column.names if column else ()
 
 
 def _product(workers: Expression, threads: Expression) -> str:
