@@ -298,12 +298,17 @@ command=celery worker
 command=gunicorn a:b
 [program:api]
 Command : sh -c "exec uvicorn a:b"
+[program:many]
+process_name=many-%(process_num)s
+command=uvicorn --port %(process_num)s --root-path /%(group_name)s a:b
+numprocs=2
+numprocs_start=9300
 """
 
 
 def test_a_program_of_supervisor():
     """No shell takes it apart; what is in its parentheses is replaced."""
-    web, api = starts_of("shop.conf", SUPERVISED)
+    web, api, many = starts_of("shop.conf", SUPERVISED)
     assert web.text == (
         "WEB_CONCURRENCY=2 GUNICORN_CMD_ARGS='--log-level %x' /srv/venv/bin/gunicorn -w 4 "
         "--bind \"0.0.0.0:$PORT\" shop.web --name 'a $b'"
@@ -313,6 +318,7 @@ def test_a_program_of_supervisor():
     assert (around.supervisor, around.restarts, around.user) == ("supervisord", "always", "www")
     assert (around.in_shell, around.stop_signal) == (False, "SIGQUIT")
     assert (api.name, api.surroundings.restarts) == ("api", "on-failure")
+    assert many.text == 'uvicorn --port 9300 --root-path "/$group_name" a:b'
     with pytest.raises(ProfileError, match=r"^a\.ini:2: is not a configuration of Supervisor"):
         starts_of("a.ini", "[program:a]\nhello\n")
 

@@ -86,7 +86,8 @@ def _program(
     places: Mapping[str, tuple[int, int]],
     file: SourceFile,
 ) -> Iterator[StartCommand]:
-    known = {"program_name": name, "group_name": name, "process_num": "0", "here": "."}
+    first = values.get("numprocs_start", "0")
+    known = {"program_name": name, "process_num": first, "here": "."}
     folder = _live(values.get("directory", ""), known)
     around = Surroundings(
         in_shell=False,
