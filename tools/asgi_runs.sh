@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make and store the runs that compare ASGI servers, then write the figures of the pages.
 #
-#   tools/asgi_runs.sh               all of them: 40 minutes of a machine on which nothing else runs
+#   tools/asgi_runs.sh               all of them: 45 minutes of a machine on which nothing else runs
 #   tools/asgi_runs.sh asgi-cpu      one of them again
 #
 # A run that ends with exit status 3, as on a busy machine, is not stored: the last lines name it.
