@@ -323,6 +323,13 @@ def test_a_program_of_supervisor():
         starts_of("a.ini", "[program:a]\nhello\n")
 
 
+def test_what_supervisor_itself_has_all_its_programs_have():
+    """A program's own value stands above it."""
+    text = "[supervisord]\nenvironment=PORT=1,WEB_CONCURRENCY=3\n[program:x]\n"
+    (start,) = starts_of("s.conf", text + "command=gunicorn a:b\nenvironment=PORT=2\n")
+    assert start.text == "PORT=2 WEB_CONCURRENCY=3 gunicorn a:b"
+
+
 @pytest.mark.parametrize("name", ["deploy", "web-prod"])
 def test_a_script_is_known_by_its_first_line(name):
     """Where its name does not tell."""

@@ -47,6 +47,15 @@ _EXPRESSION = re.compile(r"%%|%\((\w+)\)[-#0 +]*\d*[sd]")
 _ENTRY = re.compile(r"""(?<!\w)(\w+)\s*=\s*("[^"]*"|'[^']*'|[^,\s]*)""")
 """A variable in `environment`."""
 
+_ALL = "supervisord"
+"""The section whose environment all programs have."""
+
+_Places = Mapping[str, tuple[int, int]]
+"""Key -> where its value begins and ends."""
+
+_Environ = dict[str, tuple[str | None, Spot]]
+"""Variable -> its value, and where it is set."""
+
 
 def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
     """Return the programs that are a server."""
@@ -63,9 +72,12 @@ def _starts(file: SourceFile) -> Iterator[StartCommand]:
         problem = "is not a configuration of Supervisor: this line has no =, and no section"
         raise ProfileError(file.path, problem, line) from None
     places = _places(file.text)
+    common: _Environ = {}
+    if parser.has_section(_ALL):
+        common = _environ(parser[_ALL], places[_ALL], {"here": "."}, file)
     for section in parser.sections():
         if program := _PROGRAM.fullmatch(section):
-            yield from _program(program[1], parser[section], places[section], file)
+            yield from _program(program[1], parser[section], places[section], common, file)
 
 
 def _places(text: str) -> dict[str, dict[str, tuple[int, int]]]:
@@ -83,7 +95,8 @@ def _places(text: str) -> dict[str, dict[str, tuple[int, int]]]:
 def _program(
     name: str,
     values: Mapping[str, str],
-    places: Mapping[str, tuple[int, int]],
+    places: _Places,
+    common: _Environ,
     file: SourceFile,
 ) -> Iterator[StartCommand]:
     first = values.get("numprocs_start", "0")
@@ -98,11 +111,7 @@ def _program(
         folder=Path(folder) if folder.startswith("/") else None,
         user=values.get("user", ""),
     )
-    spot = file.spot(places.get("environment", (0, 0))[0])
-    environ: dict[str, tuple[str | None, Spot]] = {
-        entry[1]: (_live(entry[2].strip("\"'"), known), spot)
-        for entry in _ENTRY.finditer(values.get("environment", ""))
-    }
+    environ = common | _environ(values, places, known, file)
     try:
         words = [_live(word, known) for word, _, _ in words_in(values.get("command", ""))]
     except ValueError:  # a quote is not closed
@@ -110,6 +119,17 @@ def _program(
     if words:
         line = file.command(words, ("", *places.get("command", (0, 0))))
         yield from starts_in(name, line, around, variables(environ))
+
+
+def _environ(
+    values: Mapping[str, str], places: _Places, known: Mapping[str, str], file: SourceFile
+) -> _Environ:
+    """Return the variables that a section sets."""
+    spot = file.spot(places.get("environment", (0, 0))[0])
+    return {
+        entry[1]: (_live(entry[2].strip("\"'"), known), spot)
+        for entry in _ENTRY.finditer(values.get("environment", ""))
+    }
 
 
 def _live(value: str, known: Mapping[str, str]) -> str:
