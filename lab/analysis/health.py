@@ -179,14 +179,22 @@ def noise_check(plan: Plan, aa: Mapping[str, Comparison]) -> NoiseCheck | None:
         aa: The A/A comparisons by metric.
 
     Returns:
-        None where the headline metric could not be compared.
+        None where the headline metric could not be compared, and where two blocks leave
+        everything open.
     """
     if aa[HEADLINE].ratio is None:
         return None
     failed = _unlike(plan, aa)
     reaches = {name: reach(ratio) for name, ratio in (failed or _checked(plan, aa)).items()}
     metric = max(reaches, key=reaches.__getitem__)
+    if reaches[metric] > 1 and _of_two(aa[metric]):
+        return None
     return NoiseCheck(metric, reaches[metric], passed=not failed)
+
+
+def _of_two(aa: Comparison) -> bool:
+    """Return whether the same server twice has two blocks only."""
+    return aa.ratio is not None and aa.ratio.n == 2
 
 
 def _checked(plan: Plan, aa: Mapping[str, Comparison]) -> dict[str, Estimate]:
@@ -205,7 +213,7 @@ def _noise(run: Run, aa: Mapping[str, Comparison], *, voided: bool) -> list[Noti
     """Return what the A/A arm shows of this machine; nothing when all is well."""
     headline, found = aa[HEADLINE], noise_check(run.plan, aa)
     if found is None:
-        return [NoiseUnknown(headline.reference, voided)]
+        return [NoiseUnknown(headline.reference, voided, of_two=headline.ratio is not None)]
     if found.passed:
         return []
     seen, blocks, smallest = _unlike(run.plan, aa), run.blocks, run.plan.smallest

@@ -95,11 +95,14 @@ class NoiseUnknown(Notice):
     reference: str
     voided: bool = False
     """Whether other programs made trials invalid, which more blocks do not change."""
+    of_two: bool = False
+    """Whether two blocks have them, which leave everything open."""
 
     def sentence(self) -> str:
+        needed = "three" if self.of_two else "two"
         remedy = "" if self.voided else " Run more blocks."
         return (
-            f"The noise check is missing: {self.reference} needs at least two blocks in which "
+            f"The noise check is missing: {self.reference} needs at least {needed} blocks in which "
             f"both of its trials are valid.{remedy}"
         )
 

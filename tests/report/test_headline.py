@@ -266,3 +266,12 @@ def test_the_sentence_says_whether_the_noise_check_passed(bound):
     assert "noise check failed: 40% noise in requests/s, same server twice, more than wanted" in (
         headline.sentence(conclude(noisy))
     )
+
+
+def test_two_pairs_that_leave_everything_open_are_no_noise_check(bound):
+    """A quick run on a busy machine had two valid pairs, and printed "23788% noise"."""
+    off = replace(bound.aa["throughput"], ratio=Estimate(1.3, 0.01, 200.0, 2))
+    noisy = replace(bound, aa=bound.aa | {"throughput": off})
+    said = headline.sentence(conclude(noisy))
+    assert "the noise of this machine is unknown" in said
+    assert "noise in" not in said
