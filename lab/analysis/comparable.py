@@ -125,7 +125,12 @@ def _asked(run: Run) -> dict[str, Any]:
     asked: dict[str, Any] = {
         "workload": dataclasses.asdict(_comparable(plan.workload)),
         "load": dataclasses.asdict(plan.load),
-        "plan": {"reference": plan.reference, "window": plan.window, "warmup": plan.warmup},
+        "plan": {
+            "reference": plan.reference,
+            "window": plan.window,
+            "warmup": plan.warmup,
+            "turns": plan.turns,
+        },
         "generator": run.generator,
         "backing": {
             backing_service.name: f"{backing_service.release} {backing_service.digest}"

@@ -271,7 +271,11 @@ class LocustSession:
                 break
         if counted:
             # A connection that is cut off would leave its request in the server's queue.
-            self._generator.order("drain", self._load.timeout + PATIENCE)
+            self.pause()
+
+    def pause(self) -> None:
+        """See `lab.model.protocols.Session.pause`."""
+        self._generator.order("drain", self._load.timeout + PATIENCE)
 
     def measure(self, seconds: float) -> tuple[Window, ...]:
         """See `lab.model.protocols.Session.measure`."""

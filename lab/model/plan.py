@@ -116,6 +116,9 @@ class Plan:
     share: Positive = 1.0
     """Share of the time in which the server has its cores; below 1 it is slowed down, and the load
     has the rest: see `lab.bench.machine.slowdown`."""
+    turns: Number = 1
+    """Turns of a trial, whose sum is its window, when all servers of a block are started at once.
+    1: one server after the other."""
     inert: Mapping[str, tuple[str, ...]] | None = None
     """Profile -> its options without effect, with reasons, which the linter found before the run;
     None: unknown."""

@@ -102,6 +102,9 @@ class Session(Protocol):
     def measure(self, seconds: float) -> Sequence[Window]:
         """Record *seconds* of a timed load, or one whole counted load."""
 
+    def pause(self) -> None:
+        """End a timed load until the next warm-up, when its requests have their replies."""
+
 
 class Generator(Protocol):
     """Adapter of one load generator."""

@@ -29,7 +29,7 @@ from lab.report import headline, sweep, tables
 from lab.report.causes import profiles_of
 from lab.report.caveats import ONE_CORE, of_cores
 from lab.report.legend import Term, of_both, terms
-from lab.report.remarks import load_words
+from lab.report.remarks import load_words, window_words
 from lab.report.remedies import option
 from lab.report.tables import MEANINGS
 from lab.report.warnings import POINTERS, with_status
@@ -119,7 +119,7 @@ def context(conclusion: Conclusion) -> tuple[str, ...]:
     """Return lines about the load, the noise, and the percentiles."""
     run = conclusion.summary.run
     blocks = f"{counted(len(run.plan.profiles), 'profile')}, {counted(run.allotted, 'block')}"
-    window = "" if run.plan.load.requests is not None else f" of {run.plan.window:g} s"
+    window = window_words(run.plan)
     return (f"{load_words(run.plan)}; {blocks}{window}", *_context(conclusion))
 
 

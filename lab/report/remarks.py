@@ -14,7 +14,6 @@ def plan_line(conclusion: Conclusion) -> str:
     run = conclusion.summary.run
     plan = run.plan
     said = counted(run.allotted, "block")
-    each = "" if plan.load.requests is not None else f" of {plan.window:g} s"
     time = "" if plan.minutes is None else f", in at most {plan.minutes:g} minutes,"
     cores = ""
     if plan.server_cores is not None:
@@ -23,8 +22,15 @@ def plan_line(conclusion: Conclusion) -> str:
     if plan.share < 1:
         cores = f"; {slowed(plan)}"
     cores += ", shared cores" if run.shares_cores else ""
-    how = f"{said}{each}{time} {order(plan)}; generator: {run.generator}{cores}"
+    how = f"{said}{window_words(plan)}{time} {order(plan)}; generator: {run.generator}{cores}"
     return f"{load_words(plan)}; {how}"
+
+
+def window_words(plan: Plan) -> str:
+    """Say how long a trial is measured, as in "10 blocks of 3 s"; nothing of a counted load."""
+    if plan.load.requests is not None:
+        return ""
+    return f" of {plan.window:g} s" + (f" in {plan.turns} turns" if plan.turns > 1 else "")
 
 
 def load_words(plan: Plan) -> str:

@@ -103,6 +103,9 @@ class Script:
         self.events.append(f"window {seconds} s")
         return (builders.window(wall=3.0),)
 
+    def pause(self) -> None:
+        self.events.append("pause")
+
     def ended(self) -> str | None:
         return "uwsgi ended with signal 11" if self._profile in self.dies else None
 

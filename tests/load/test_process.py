@@ -43,6 +43,23 @@ def test_timed_load(serve):
     assert 0 < first.cpu <= first.wall
 
 
+def test_a_paused_load_is_silent_and_goes_on(serve):
+    """The requests under way have their replies, and no connection is left."""
+    server = serve(REPLY)
+    with EngineGenerator().session(Endpoint(*server.address), WORKLOAD, Load(4), None) as session:
+        session.warm_up(0.1, 50)
+        session.pause()
+        asked = server.requests
+        session.pause()
+        assert server.requests == asked
+        session.warm_up(0.05, 20)
+        (window,) = session.measure(0.1)
+    assert server.accepted == 8
+    assert window.ok
+    assert window.connections == 0
+    assert window.errors == {}
+
+
 def test_counted_load(serve):
     """A counted load's warm-up falls silent, and then the server sees exactly its number."""
     server = serve(REPLY, close=True)

@@ -61,8 +61,12 @@ class Machine:
         self.changed = lambda made, _at: made
         """What a test has otherwise of a trial."""
 
-    def run_trial(self, plan, slot, attempt, parts, observer):
-        """Return a trial as `lab.bench.trials.runner.run_trial` does."""
+    def run_together(self, plan, slots, _attempt, parts, _observer):
+        """Return trials as `lab.bench.trials.runner.run_together` does."""
+        return [self.trial(plan, slot, parts) for slot in slots]
+
+    def trial(self, plan, slot, parts):
+        """Return the trial of a slot."""
         self.made += 1
         if self.made == self.ends_at:
             raise Killed
@@ -105,7 +109,7 @@ def machine(monkeypatch, surroundings):
     surface = Surface(3)
     surface.cores, surface.handler, surface.wait = 2, 400e-6, 0.02
     made = Machine(surface)
-    monkeypatch.setattr(runner, "run_trial", made.run_trial)
+    monkeypatch.setattr(runner, "run_together", made.run_together)
     monkeypatch.setattr(conduct, "with_replies", lambda plan, *_: plan)
     return made
 

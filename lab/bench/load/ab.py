@@ -127,6 +127,9 @@ class AbSession:
         if requests:
             self._run(min(requests, _WARM_UP_CONNECTIONS), requests)
 
+    def pause(self) -> None:
+        """Do nothing: between its counted loads it is silent."""
+
     def measure(self, seconds: float) -> Sequence[Window]:  # noqa: ARG002
         """
         Send the whole counted load.

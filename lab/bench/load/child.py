@@ -8,6 +8,7 @@ ends. Started by `lab.bench.load.process`; the first line is its `Setup`, then a
     {"do": "warm_up", "seconds": S, "requests": N,
      "connections": C}                              ->  {}
     {"do": "measure", "seconds": S}                 ->  the window, by `encode_window`
+    {"do": "pause"}                                 ->  {}, a timed load falls silent
     {"do": "begin"}                                 ->  {"began": instant}, a counted load is sent
     {"do": "end"}                                   ->  its window, when it is over
     {"do": "record", "every": S}                    ->  {"began": instant}, and the load goes on
@@ -83,9 +84,7 @@ class Worker:
         )
         if counted:
             # A connection that is cut off would leave its request in the server's queue.
-            engine.drain()
-            self._run(monotonic() + self._load.timeout, lambda: engine.done)
-            engine.pause()
+            self.pause()
         return {}
 
     def measure(self, seconds: float) -> dict[str, Any]:
@@ -100,6 +99,13 @@ class Worker:
             end = monotonic() + seconds
             self._run(end, lambda: False)
         return encode_window(engine.close_window())
+
+    def pause(self) -> dict[str, Any]:
+        """Begin no more requests, wait for those under way, and close every connection."""
+        self._engine.drain()
+        self._run(monotonic() + self._load.timeout, lambda: self._engine.done)
+        self._engine.pause()
+        return {}
 
     def begin(self) -> dict[str, Any]:
         """Send a counted load, which goes on meanwhile; `end` gives what became of it."""
@@ -206,6 +212,7 @@ def main() -> int:
         commands: dict[str, Callable[..., dict[str, Any]]] = {
             "warm_up": worker.warm_up,
             "measure": worker.measure,
+            "pause": worker.pause,
             "begin": worker.begin,
             "end": worker.end,
             "record": worker.record,

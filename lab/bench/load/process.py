@@ -189,6 +189,16 @@ class EngineSession:
         answers = _ask(self._children, commands, longest + _SLACK)
         return tuple(decode_window(answer) for answer in answers)
 
+    def pause(self) -> None:
+        """
+        Fall silent until the next warm-up or window: no request is under way, no connection open.
+
+        Raises:
+            GeneratorError: A child failed.
+        """
+        commands = [{"do": "pause"}] * len(self._children)
+        _ask(self._children, commands, self._loads[0].timeout + _SLACK)
+
     def _longest(self) -> float:
         return max(map(longest_count, self._loads))
 

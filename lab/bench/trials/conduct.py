@@ -96,6 +96,8 @@ class Measurement:
     results: Path = Path("results")
     share: float = 1.0
     """Share of the time in which the server has its cores; see `Plan.share`."""
+    turns: int = 1
+    """Turns in which the servers of a block are loaded; see `Plan.turns`."""
     pin: bool = True
     """Whether server and load generator are pinned to CPUs."""
     cores: environment.Cores | None = None
@@ -179,6 +181,7 @@ def prepare(options: Measurement, workload: Workload) -> PreparedRun:
         generator_cores=cpu_list(cores[1]) if cores else None,
         backing=needed(workload, chosen),
         share=options.share,
+        turns=options.turns,
         smallest=options.smallest,
         thresholds=options.thresholds,
     )

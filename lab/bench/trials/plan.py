@@ -30,6 +30,12 @@ replies take long, or a database is asked. The run replaces it by what it sees."
 SLOWED = 2.0
 """The same of what a slowed server adds: two samples, and the probes, which have its share only."""
 
+LEAST_TURN = 0.25
+"""Seconds of a turn. Shorter ones are too few ticks of the kernel's clocks."""
+
+TURN = 0.4
+"""The same of a turn, where there are several: load that is not measured, and the probes."""
+
 NAMED = frozenset({WSGI, ASGI})
 """The interfaces of an application that the user names."""
 
@@ -137,7 +143,8 @@ def pilot(plan: Plan) -> int:
 
 def trial_seconds(plan: Plan) -> float:
     """Return what a trial should take, before anything is known of this machine."""
-    return plan.warmup + plan.window + OVERHEAD + SLOWED * (plan.share < 1)
+    turns = plan.turns * TURN if plan.turns > 1 else 0
+    return plan.warmup + plan.window + OVERHEAD + SLOWED * (plan.share < 1) + turns
 
 
 def estimate(plan: Plan, *, confirm: bool = False) -> float:
@@ -175,6 +182,25 @@ def validate(plan: Plan) -> None:
     validate_sizes(plan.blocks, plan.window, plan.warmup)
     for arm in plan.arms:
         validate_load(arm.load)
+    if plan.turns > 1:
+        validate_turns(plan)
+
+
+def validate_turns(plan: Plan) -> None:
+    """
+    Refuse turns that cannot be measured.
+
+    Raises:
+        UsageError: They are too short, or the load cannot be interrupted.
+    """
+    if plan.load.requests is not None or any(arm.load.rate is not None for arm in plan.arms):
+        raise UsageError("--turns is for a load that lasts, without --rate")
+    if plan.window / plan.turns < LEAST_TURN:
+        most = int(plan.window / LEAST_TURN)
+        raise UsageError(
+            f"--turns {plan.turns}: at most {most} in a window of {plan.window:g} s; a turn lasts "
+            f"{LEAST_TURN:g} s at least"
+        )
 
 
 def check_distinct(profiles: Sequence[tuple[str, Profile]]) -> None:

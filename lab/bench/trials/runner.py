@@ -6,6 +6,7 @@ A trial:
     server.start -> first correct reply, workers at rest -> warm-up -> probes.start -> window
     -> probes.stop -> server.stop, nothing left behind -> recorded
 
+With turns, all servers of a block are started first, and the step in the middle is repeated.
 A trial that fails is data: it is recorded with its reason and the block goes on. Nothing here
 prints, and nothing here knows which command started the run.
 """
@@ -14,11 +15,13 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import fmean
 from typing import Protocol
 
@@ -30,18 +33,20 @@ from lab.bench.probes.cpu import CpuProbe
 from lab.bench.servers.backing import RunningBacking
 from lab.bench.trials.hosts import clients_side
 from lab.bench.trials.schedule import Blocks, Schedule
+from lab.bench.trials.turns import joined_readings, joined_windows
 from lab.config import servers
 from lab.errors import (
     GeneratorError,
+    LabError,
     LoadGivenUpError,
     ServerStartError,
     WorkersChangedError,
 )
 from lab.model.comparison import Departure
 from lab.model.finding import Finding
-from lab.model.measurement import Failure, Trial
+from lab.model.measurement import Failure, Trial, Window
 from lab.model.plan import Arm, CounterRun, Plan, Slot
-from lab.model.protocols import Generator, Probe, Runner, Session, Subject
+from lab.model.protocols import Generator, Probe, Runner, RunningServer, Session, Subject
 
 REPEATS = 2
 """A trial that was disturbed from outside is repeated this often at most. One whose outcome
@@ -64,7 +69,10 @@ SETTLING = 0.25
 """Seconds of load that are not recorded after that."""
 
 LONGEST, COUNTED_LOAD = 60.0, 900.0
-"""Seconds after which a server is slowed down no more: beyond the window, or of a counted load."""
+"""Seconds after which a server is slowed down no more: beyond the windows, or of a counted load."""
+
+OF_TURN = 2.0
+"""The most seconds that a turn takes beside its part of the window."""
 
 USUAL_WORKERS = 2
 """Worker processes of a profile that does not say how many it has."""
@@ -173,21 +181,24 @@ def run(
         arms = schedule.next(trials)
         if arms is None:
             return
-        for position, arm in enumerate(arms):
-            if (block, position) in made:
-                trials += made[block, position]
-                continue
-            slot = Slot(block, position, arm)
-            for attempt in range(1 + REPEATS):
-                trial = failures.counted(plan, slot, attempt, parts, observer)
-                findings = parts.judge(trial)
-                parts.record(trial)
-                trials.append(trial)
-                observer.finished(trial, findings)
+        slots = [Slot(block, position, arm) for position, arm in enumerate(arms)]
+        for slot in slots:
+            trials += made.get((block, slot.position), ())
+        slots = [slot for slot in slots if (block, slot.position) not in made]
+        for together in [slots] if plan.turns > 1 else [[slot] for slot in slots]:
+            left, attempt = together, 0
+            while left:
+                again = []
+                for trial in failures.counted(plan, left, attempt, parts, observer):
+                    findings = parts.judge(trial)
+                    parts.record(trial)
+                    trials.append(trial)
+                    observer.finished(trial, findings)
+                    if parts.again(findings) and attempt < REPEATS and repeats_left:
+                        again.append(trial.slot)
+                        repeats_left -= 1
                 failures.end_if_changed()
-                if not parts.again(findings) or attempt == REPEATS or not repeats_left:
-                    break
-                repeats_left -= 1
+                left, attempt = again, attempt + 1
 
 
 def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer) -> Trial:
@@ -199,6 +210,128 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         GeneratorError: The load could not be made.
         BackingError: What the server needs has ended, and does not start again.
     """
+    (outcome,) = run_together(plan, [slot], attempt, parts, observer)
+    if isinstance(outcome, LabError):
+        raise outcome
+    return outcome
+
+
+def run_together(
+    plan: Plan, slots: Sequence[Slot], attempt: int, parts: Parts, observer: Observer
+) -> list[Trial | ServerStartError | GeneratorError]:
+    """
+    Start the servers of some slots, load them in turns, read the probes, stop them.
+
+    Returns:
+        The trial of each slot, or why there is none.
+
+    Raises:
+        BackingError: What a server needs has ended, and does not start again.
+    """
+    outcomes: dict[int, Trial | ServerStartError | GeneratorError] = {}
+    alone = len(slots) == 1
+    turns = 1 if alone else plan.turns
+    with ExitStack() as stack:
+        running: dict[int, _RunningTrial] = {}
+
+        def attempted(number: int, step: Callable[[], object]) -> None:
+            """Take a step of a trial, which leaves those that run if it fails."""
+            try:
+                step()
+            except (ServerStartError, GeneratorError) as error:
+                outcomes[number] = error
+                running.pop(number, None)
+
+        def start(number: int) -> None:
+            trial = stack.enter_context(_started(plan, slots[number], attempt, parts, observer))
+            trial.alone = alone
+            running[number] = trial
+            if not alone:
+                trial.session.pause()
+
+        for number in range(len(slots)):
+            attempted(number, partial(start, number))
+        with _slowed(plan, running, parts):
+            for turn in range(turns):
+                stage = "window" if alone else f"turn {turn + 1} of {turns}"
+                order = random.Random(f"{plan.seed}/{slots[0].block}/{turn}")
+                for number in order.sample(list(running), len(running)):
+                    observer.stage(slots[number], attempt, stage)
+                    step = partial(running[number].measure, plan.window / turns, parts.probes)
+                    attempted(number, partial(running[number].in_turn, step))
+        for number, running_trial in running.items():
+            outcomes[number] = running_trial.trial(plan, parts)
+            observer.stage(slots[number], attempt, "stop")
+    return [outcomes[number] for number in range(len(slots))]
+
+
+@dataclass(slots=True)
+class _RunningTrial:
+    """A trial whose server is started and warm."""
+
+    begun: Trial
+    server: RunningServer
+    session: Session
+    subject: Subject
+    restarted: Sequence[str]
+    """Names of the backing services that were started again."""
+    alone: bool = True
+    """Whether no other server runs meanwhile, so that its load goes on all the time."""
+    windows: list[Sequence[Window]] = field(default_factory=list)
+    readings: list[Mapping[str, float]] = field(default_factory=list)
+    unslowed: list[float] = field(default_factory=list)
+    """CPU seconds of a request before and after the server was slowed down."""
+
+    def in_turn(self, step: Callable[[], object]) -> None:
+        """Take a step under load; beside other servers the load ends with it."""
+        if self.alone:
+            step()
+            return
+        self.session.warm_up(SETTLING, 0)
+        step()
+        self.session.pause()
+
+    def measure(self, seconds: float, probes: Sequence[Probe]) -> None:
+        """Record a window, and what the probes read meanwhile."""
+        stops = [probe.start(self.subject) for probe in probes]
+        self.windows.append(tuple(self.session.measure(seconds)))
+        readings: dict[str, float] = {}
+        for stop in reversed(stops):
+            readings.update(stop())
+        self.readings.append(readings)
+
+    def sample(self, seconds: float) -> None:
+        """Take a sample of the CPU that a request costs at the server's usual speed."""
+        cpu = _cpu_per_request(self.session, self.subject, seconds)
+        self.unslowed += [] if cpu is None else [cpu]
+
+    def trial(self, plan: Plan, parts: Parts) -> Trial:
+        """Return the whole trial."""
+        arm = self.begun.slot.arm
+        windows = joined_windows(self.windows)
+        readings = in_own_time(joined_readings(self.readings), plan.share)
+        if self.unslowed:
+            readings["server.cpu_unslowed"] = fmean(self.unslowed)
+        readings |= clients_side(readings, windows)
+        readings |= _cores(parts, plan.share, elsewhere=self.session.elsewhere)
+        seen = dict(parts.facts(self.subject))
+        if arm.workload.app is not None or not arm.workload.wire.manner.http:
+            seen.pop("fib", None)  # another application has no business with it
+        if self.restarted:
+            seen["restarted"] = " and ".join(self.restarted)
+        trial = replace(self.begun, windows=windows, readings=readings, facts=seen)
+        if (how := self.server.ended()) is not None:
+            failure = f"the server ended before the window's end: {how}"
+            log = tuple(self.server.log_tail().splitlines())
+            trial = replace(trial, failure=failure, failed=Failure.SERVER, log=log)
+        return trial
+
+
+@contextmanager
+def _started(
+    plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer
+) -> Iterator[_RunningTrial]:
+    """Start a slot's server and warm it up; stop it on exit."""
     arm, profile = slot.arm, slot.arm.profile
     restarted = [
         running_backing.service.name for running_backing in parts.backing if running_backing.check()
@@ -218,61 +351,38 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         )
         own = (*session.pids, *parts.lab)
         port = None if server.endpoint.socket else server.endpoint.port
-        subject = Subject(server.pid, port, own, backing)
         observer.stage(slot, attempt, "warm-up")
         session.warm_up(plan.warmup, _warmup_requests(arm, plan))
-        with _slowed(plan, slot, session, subject, parts) as (subject, unslowed):
-            observer.stage(slot, attempt, "window")
-            stops = [probe.start(subject) for probe in parts.probes]
-            windows = tuple(session.measure(plan.window))
-            readings: dict[str, float] = {}
-            for stop in reversed(stops):
-                readings.update(stop())
-        readings = in_own_time(readings, plan.share) | unslowed
-        readings |= clients_side(readings, windows)
-        readings |= _cores(parts, plan.share, elsewhere=session.elsewhere)
-        seen = dict(parts.facts(subject))
-        if arm.workload.app is not None or not arm.workload.wire.manner.http:
-            seen.pop("fib", None)  # another application has no business with it
-        if restarted:
-            seen["restarted"] = " and ".join(restarted)
-        trial = replace(trial, windows=windows, readings=readings, facts=seen)
-        if (how := server.ended()) is not None:
-            failure = f"the server ended before the window's end: {how}"
-            log = tuple(server.log_tail().splitlines())
-            trial = replace(trial, failure=failure, failed=Failure.SERVER, log=log)
-        observer.stage(slot, attempt, "stop")
-    return trial
+        subject = Subject(server.pid, port, own, backing)
+        yield _RunningTrial(trial, server, session, subject, restarted)
 
 
 @contextmanager
-def _slowed(
-    plan: Plan, slot: Slot, session: Session, subject: Subject, parts: Parts
-) -> Iterator[tuple[Subject, dict[str, float]]]:
-    """
-    Slow the server down, if that is planned.
-
-    Yield the subject, and what at the end has its CPU per request at its usual speed, as the mean
-    of before and after.
-    """
-    readings: dict[str, float] = {}
-    if plan.share == 1:
-        yield subject, readings
+def _slowed(plan: Plan, running: Mapping[int, _RunningTrial], parts: Parts) -> Iterator[None]:
+    """Slow the servers down, if that is planned, and sample their usual speed before and after."""
+    if plan.share == 1 or not running:
+        yield
         return
-    lasts = slot.arm.load.requests is None
-    seconds = plan.window + LONGEST if lasts else COUNTED_LOAD
+    trials = list(running.values())
+    lasts = trials[0].begun.slot.arm.load.requests is None
+    lasting = len(trials) * (plan.window + plan.turns * OF_TURN) + LONGEST
+    seconds = lasting if lasts else COUNTED_LOAD
     cpus = {*(parts.server_cores or ()), *(parts.generator_cores or ())}
     sample = min(SAMPLE, plan.window / 4)
-    usual = [_cpu_per_request(session, subject, sample)] if lasts else []
-    with slowed(plan.share, session.pids, sorted(cpus or os.sched_getaffinity(0)), seconds) as pids:
-        if lasts:
-            session.warm_up(SETTLING, 0)
-        yield replace(subject, generators=(*subject.generators, *pids)), readings
-    if lasts:
-        usual.append(_cpu_per_request(session, subject, sample))
-    known = [seconds for seconds in usual if seconds is not None]
-    if known:
-        readings["server.cpu_unslowed"] = fmean(known)
+
+    def samples() -> None:
+        for trial in list(running.values()) if lasts else ():
+            trial.in_turn(partial(trial.sample, sample))
+
+    samples()
+    load = [pid for trial in trials for pid in trial.session.pids]
+    with slowed(plan.share, load, sorted(cpus or os.sched_getaffinity(0)), seconds) as pids:
+        for trial in trials:
+            if lasts and trial.alone:
+                trial.session.warm_up(SETTLING, 0)
+            trial.subject = replace(trial.subject, generators=(*trial.subject.generators, *pids))
+        yield
+    samples()
 
 
 def _cpu_per_request(session: Session, subject: Subject, sample: float) -> float | None:
@@ -319,33 +429,48 @@ class _Failures:
             raise self._changed
 
     def counted(
-        self, plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer
+        self, plan: Plan, slots: Sequence[Slot], attempt: int, parts: Parts, observer: Observer
+    ) -> list[Trial]:
+        """Return the trial of each slot, or one that says why there is none."""
+        tried = [slot for slot in slots if self._not_started[slot.arm.name] < START_FAILURES]
+        try:
+            outcomes = iter(run_together(plan, tried, attempt, parts, observer) if tried else ())
+        except GeneratorError as error:
+            outcomes = iter([error] * len(tried))
+        return [
+            self._trial(slot, attempt, parts, next(outcomes) if slot in tried else None)
+            for slot in slots
+        ]
+
+    def _trial(
+        self,
+        slot: Slot,
+        attempt: int,
+        parts: Parts,
+        outcome: Trial | ServerStartError | GeneratorError | None,
     ) -> Trial:
-        """Return the slot's trial, or one that says why there is none."""
-        if self._not_started[slot.arm.name] >= START_FAILURES:
+        """Return the trial of a slot, or one that says why there is none; None: it was left out."""
+        if outcome is None:
             again = f"not started again: it failed to start {START_FAILURES} times in a row"
             return _failed(slot, attempt, parts, Failure.LEFT_OUT, again)
-        try:
-            trial = run_trial(plan, slot, attempt, parts, observer)
-        except ServerStartError as error:
+        if isinstance(outcome, ServerStartError):
             self._not_started[slot.arm.name] += 1
-            parts.keep(error)
-            trial = _failed(slot, attempt, parts, Failure.SERVER, error.problem)
-            file = None if error.kept is None else str(error.kept)
-            return replace(trial, log=error.last_lines, log_file=file)
-        except GeneratorError as error:
-            del self._not_started[slot.arm.name]
-            if isinstance(error, WorkersChangedError):
-                self._changed = error
-            elif not isinstance(error, LoadGivenUpError):  # which is the server's doing
+            parts.keep(outcome)
+            trial = _failed(slot, attempt, parts, Failure.SERVER, outcome.problem)
+            file = None if outcome.kept is None else str(outcome.kept)
+            return replace(trial, log=outcome.last_lines, log_file=file)
+        del self._not_started[slot.arm.name]
+        if isinstance(outcome, GeneratorError):
+            if isinstance(outcome, WorkersChangedError):
+                self._changed = outcome
+            elif not isinstance(outcome, LoadGivenUpError):  # which is the server's doing
                 self._generator += 1
                 if self._generator == GENERATOR_FAILURES:
-                    raise
-            text = f"the load was given up: {error}"
+                    raise outcome
+            text = f"the load was given up: {outcome}"
             return _failed(slot, attempt, parts, Failure.LOAD, text)
-        del self._not_started[slot.arm.name]
         self._generator = 0
-        return trial
+        return outcome
 
 
 def _cores(parts: Parts, share: float, *, elsewhere: bool) -> dict[str, float]:

@@ -54,8 +54,8 @@ SHARED = (
     *("app", "chdir", "uwsgi", "env", "env_file", "keep", "drop"),
     *("path", "method", "data", "header", "cookie", "requests", "static", "writes", "host"),
     *("status", "check", "connections", "connection", "window", "warmup"),
-    *("quick", "seed", "pin", "server_cores", "generator_cores", "server_share", "results", "json"),
-    *("blocks", "minutes"),
+    *("quick", "seed", "pin", "server_cores", "generator_cores", "server_share", "turns"),
+    *("results", "json", "blocks", "minutes"),
 )
 """Options that mean what they mean for `lab run`."""
 

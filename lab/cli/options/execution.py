@@ -203,6 +203,7 @@ def _options(job: Job, usual: FittingLoad) -> Measurement:
         seed=job.seed,
         results=job.results,
         pin=job.pin,
+        turns=job.turns,
         cores=parse_cores(job.server_cores, job.generator_cores, pin=job.pin),
         generators=1 if job.generator != "engine" else job.generators,
         # Beside every value of a sweep a counter-run would double its time.

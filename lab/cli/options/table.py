@@ -289,6 +289,15 @@ class Job:
         shown="25% where the server would have one core, unless --quick; else 100%",
         not_in_locust="its own processes make the load, and are not told apart from the rest",
     )
+    turns: int = option(
+        "--turns",
+        "Start all servers of a block at once, and load them in turns, this many of which are the "
+        "window of a trial. What happens to the machine then happens to all servers.",
+        metavar="INTEGER",
+        parse=Number(1, 100, whole=True),
+        default=1,
+        not_in_locust="its own processes make the load, and have one server at a time",
+    )
     bind: str | None = option(
         "--bind",
         "Address of this machine that the servers listen on, for Locust workers on other hosts.",

@@ -162,6 +162,9 @@ class _FaultTrial:
     def warm_up(self, seconds: float, requests: int) -> None:
         """Do nothing: every request counts, from the first one on."""
 
+    def pause(self) -> None:
+        """Do nothing: it is loaded once."""
+
     def measure(self, seconds: float) -> Sequence[Window]:
         """Record the steady load for *seconds* at the least, with the fault in its middle."""
         fault, target, pace = self.fault, self.target, self.conditions.pace
