@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from lab.analysis.stats import paired
 from lab.model.document import Cell, Column, Table
 from lab.report import markdown
 from tools.pages.files import ROOT
@@ -53,13 +56,35 @@ def in_short() -> str:
 def cost() -> str:
     """Return a row for each server and handler: what a watch changes for the server."""
     columns = [Column(head, number=False) for head in HEADS[:2]]
-    columns += [Column("CPU per request"), Column("requests/s"), Column("looks")]
+    columns += [Column("CPU per request"), Column("requests/s"), Column("pairs")]
     rows = (
-        (row["server"], f"`{row['handler']}`", row["cpu"], row["rate"], str(row["looks"]))
+        (
+            row["server"],
+            f"`{row['handler']}`",
+            _change(row["cpu_pairs"]),
+            _change(row["rate_pairs"]),
+            str(row["pairs"]),
+        )
         for row in _stored(COST)["rows"]
     )
     cells = tuple(tuple(map(Cell, row)) for row in rows)
     return markdown.render_table(Table("", tuple(columns), cells))
+
+
+def most_cost() -> str:
+    """Return the largest upper end of an interval for CPU per request, in percent."""
+    highest = max(paired(_logs(row["cpu_pairs"])).high for row in _stored(COST)["rows"])
+    return f"{highest - 1:.1%}"
+
+
+def _change(ratios: Sequence[float]) -> str:
+    """Return a change in percent with its interval, from the ratios of pairs."""
+    change = paired(_logs(ratios))
+    return f"{change.value - 1:+.1%} [{change.low - 1:+.1%}, {change.high - 1:+.1%}]"
+
+
+def _logs(ratios: Sequence[float]) -> list[float]:
+    return [math.log(ratio) for ratio in ratios]
 
 
 def conditions() -> str:

@@ -1,14 +1,18 @@
 """
 Does `lab watch` slow the server that it watches?
 
-    .venv/bin/python -m studies.watch.cost          400 pairs of 0.25 s for each row: 22 minutes
+    .venv/bin/python -m studies.watch.cost          400 to 2,000 pairs of 0.25 s a row
     .venv/bin/python -m studies.watch.cost 2        two pairs, to try it
+
+The first takes 25 to 100 minutes.
 
 The server has one core, the load another, on which the watch runs, too. One watch runs all the
 time, and is stopped by SIGSTOP in one window of each pair, which is drawn. What is compared is the
-server's CPU per request, and its requests/s, paired. Needs two cores and a machine that does
-nothing else. Writes studies/results/watch_cost.json if there are at least MANY pairs; the watch is
-free if the upper end of the interval for CPU per request is below 1.01.
+server's CPU per request, and its requests/s, paired. A row ends when its interval for CPU per
+request is narrow enough, wherever it lies; pairs that are stored of the same machine count. Needs
+two cores and a machine that does nothing else. Writes studies/results/watch_cost.json if there are
+at least PAIRS pairs; the watch is free if the upper end of the interval for CPU per request is
+below 1.01.
 """
 
 from __future__ import annotations
@@ -39,7 +43,9 @@ from studies.watch.errors import ROOT, machine
 from studies.watch.servers import BIN, on_cores, running
 
 RESULTS = ROOT / "studies" / "results" / "watch_cost.json"
-PAIRS, SECONDS, MANY = 400, 0.25, 200
+PAIRS, MANY, SECONDS = 400, 2000, 0.25
+NARROW = 0.005
+"""Half of an interval, of the logarithm."""
 WARM_UP = 4.0
 """Seconds in which the watch begins, too."""
 CONNECTIONS = 16
@@ -52,39 +58,78 @@ def main() -> None:
     """Measure each server and handler; print and store the ratios."""
     # A shell's background job ignores it, and so would the watch.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
+    few, many = (int(sys.argv[1]),) * 2 if len(sys.argv) > 1 else (PAIRS, MANY)
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         sys.exit("two cores are needed: one for the server, one for the load and the watch")
     rows = []
+    before = stored_pairs() if few >= PAIRS else {}
     with tempfile.TemporaryDirectory() as name:
         for server in WATCHED:
             path = Path(name) / "in-code"
             created(path)
             with running(server, path, cores[:1]) as (port, pid):
                 for handler in HANDLERS:
-                    rows.append(row(server, handler, port, pid, pairs, cores[1]))
-                    print({key: rows[-1][key] for key in ("server", "handler", "cpu", "rate")})
-    if pairs >= MANY:
-        stored = {**machine(), "pairs": pairs, "seconds": SECONDS, "connections": CONNECTIONS}
+                    made = before.get((server, handler), ([], []))
+                    rows.append(row(server, handler, port, pid, (few, many), cores[1], made))
+                    print(
+                        {
+                            key: rows[-1][key]
+                            for key in ("server", "handler", "cpu", "rate", "pairs")
+                        }
+                    )
+    if few >= PAIRS:
+        stored = {**machine(), "seconds": SECONDS, "connections": CONNECTIONS}
         RESULTS.write_text(json.dumps({**stored, "rows": rows}, indent=1) + "\n")
         print(f"written: {RESULTS.relative_to(ROOT)}")
 
 
+def stored_pairs() -> dict[tuple[str, str], tuple[list[float], list[float]]]:
+    """Return the logarithms of both ratios of each row, where this machine made them."""
+    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    here = machine()
+    if any(stored.get(key) != here[key] for key in ("kernel", "cores", "python", "versions")):
+        return {}
+    return {
+        (made["server"], made["handler"]): (
+            list(map(math.log, made["cpu_pairs"])),
+            list(map(math.log, made["rate_pairs"])),
+        )
+        for made in stored["rows"]
+    }
+
+
 def row(  # noqa: PLR0917 - a row of the table
-    server: str, handler: str, port: int, pid: int, pairs: int, core: int
+    server: str,
+    handler: str,
+    port: int,
+    pid: int,
+    pairs: tuple[int, int],
+    core: int,
+    made: tuple[list[float], list[float]],
 ) -> dict[str, Any]:
-    """Return the ratios of watched windows to the others, of CPU per request and of the rate."""
+    """
+    Return the ratios of watched windows to the others, of CPU per request and of the rate.
+
+    Args:
+        server: Its name in the table.
+        handler: The path that is asked.
+        port: Where the server listens.
+        pid: The root of its processes.
+        pairs: Least and largest number of pairs.
+        core: Of the load and the watch.
+        made: The logarithms of both ratios that are there, to which the others are added.
+    """
     workload = Workload("watched", handler, Expectation(body=BODY))
     endpoint, load = Endpoint("127.0.0.1", port), Load(CONNECTIONS, keepalive=True)
-    cpu, rate = [], []
+    cpu, rate = made
     with (
         EngineGenerator().session(endpoint, workload, load, [core]) as session,
         tempfile.TemporaryFile("w+") as output,
         watching(pid, core, output) as watch,
     ):
         session.warm_up(WARM_UP, 1000)
-        for _ in range(pairs):
+        while not enough(cpu, *pairs):
             order = random.sample((True, False), 2)
             windows = {watched: window(session, pid, watch, watched) for watched in order}
             cpu.append(math.log(windows[True][0] / windows[False][0]))
@@ -99,10 +144,19 @@ def row(  # noqa: PLR0917 - a row of the table
         "handler": handler,
         "cpu": ratio(paired(cpu)),
         "rate": ratio(paired(rate)),
+        "pairs": len(cpu),
         "looks": looks,
         "cpu_pairs": [round(math.exp(one), 5) for one in cpu],
         "rate_pairs": [round(math.exp(one), 5) for one in rate],
     }
+
+
+def enough(log_ratios: list[float], few: int, many: int) -> bool:
+    """Whether there are so many pairs, or at least so few and a narrow interval."""
+    if len(log_ratios) < few:
+        return False
+    estimate = paired(log_ratios)
+    return len(log_ratios) >= many or math.log(estimate.high / estimate.low) / 2 <= NARROW
 
 
 @contextmanager

@@ -110,6 +110,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "watch conditions": watch.conditions,
     "watch errors": watch.table,
     "watch cost": watch.cost,
+    "watch most cost": watch.most_cost,
     "watch errors in short": watch.in_short,
 }
 """
