@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from lab.bench.probes import watching
+from lab.bench.probes import requests, watching
 from lab.bench.probes.requests import LEAST_LOOKS, LEAST_SEGMENTS, RequestProbe
 from lab.bench.probes.waits import waiting_threads, waits_elsewhere
 from lab.bench.servers.ports import free_port
@@ -46,6 +46,21 @@ def test_the_busiest_worker_and_the_places_of_requests_are_read(tmp_path, monkey
     assert readings["requests.read"] > 0
     assert readings["requests.in_flight"] >= readings["requests.read"]
     assert readings["requests.queued"] == 0
+
+
+@needs_diagnosis
+def test_of_two_looks_the_workers_are_read(tmp_path, monkeypatch):
+    """A look at 80 threads takes so long that there are no more; what they wait for is the same."""
+    monkeypatch.setattr(watching, "LEARNING", 0)
+    monkeypatch.setattr(requests, "LEAST_LOOKS", 1000)
+    with stand(tmp_path, *GUNICORN) as (_, port, pid):
+        until(lambda: len(descendants(pid)) == 2, "both workers")
+        stop = RequestProbe().start(Subject(pid, port))
+        until(lambda: stop.__self__.looks, "the first look")
+        readings = stop()
+    assert readings["workers.number"] == 2
+    assert "workers.waiting_threads" in readings
+    assert "requests.in_flight" not in readings
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,8 @@ class RequestProbe:
         of the looks at main threads that waited: those in which they did not wait for their
         sockets. `workers.waiting_threads` is the mean number of a worker's other threads that wait
         within a call that is no lock. There is no reading over a UNIX socket, in a short window,
-        and where the kernel describes no sockets; no `workers.most` of fewer than LEAST_SEGMENTS.
+        and where the kernel describes no sockets; no `requests.*` and `workers.most` of fewer than
+        LEAST_LOOKS, and no `workers.most` of fewer than LEAST_SEGMENTS.
         """
         if subject.port is None:
             return dict
@@ -82,9 +83,12 @@ class _Looking:
         """End, and return the readings."""
         self._ended.set()
         self.thread.join()
-        if len(self.looks) < LEAST_LOOKS:
-            return {}
-        readings = _readings(in_flight_of(self.looks, None), self.looks, self._pids)
+        readings: dict[str, float] = {}
+        if len(self.looks) >= LEAST_LOOKS:
+            readings = _readings(in_flight_of(self.looks, None), self.looks)
+        # Of many threads a look takes so long that there are one or two.
+        if self.looks:
+            readings["workers.number"] = float(len(self._pids))
         if len(self._elsewhere) >= LEAST_LOOKS:
             readings["workers.elsewhere"] = fmean(self._elsewhere)
         if self._waiting:
@@ -128,13 +132,12 @@ def _server(subject: Subject, port: int, diagnosis: SocketDiagnosis) -> Listenin
     return ListeningServer(listeners, subject.server)
 
 
-def _readings(figures: InFlight, looks: Sequence[Look], pids: Sequence[int]) -> dict[str, float]:
+def _readings(figures: InFlight, looks: Sequence[Look]) -> dict[str, float]:
     readings = {
         "requests.in_flight": figures.in_flight.mean,
         "requests.read": fmean(look.read for look in looks),
         "requests.unread": figures.waiting_inside.mean,
         "requests.queued": figures.queued.mean,
-        "workers.number": float(len(pids)),
     }
     if figures.segments >= LEAST_SEGMENTS:
         shares = [share.segments for share in figures.workers if share.segments is not None]
