@@ -154,8 +154,8 @@ def _impossible(trial: Trial, plan: Plan) -> str | None:
         contradiction = (
             _counts(window)
             or _requests(window, requests)
-            or _connections(window, load)
-            or _times(window, load)
+            or _connections(window, load, plan.turns)
+            or _times(window, load, plan.turns)
             or _clocks(window, trial, plan)
         )
         if contradiction is not None:
@@ -229,10 +229,11 @@ def _counts(window: Window) -> str | None:
     return None
 
 
-def _connections(window: Window, load: Load) -> str | None:
+def _connections(window: Window, load: Load, turns: int) -> str | None:
     """Return what that many connections cannot have had, or None."""
     at_once = len(window.replies) or load.connections
-    spare = SPARE_PER_CONNECTION * at_once
+    # Each turn begins with requests that were sent before it.
+    spare = SPARE_PER_CONNECTION * at_once * turns
     sent = window.ok + sum(window.errors.values()) + window.unfinished + window.retried
     if window.connections > sent + spare:
         return (
@@ -272,7 +273,7 @@ def _requests(window: Window, requests: int) -> str | None:
     return None
 
 
-def _times(window: Window, load: Load) -> str | None:
+def _times(window: Window, load: Load, turns: int) -> str | None:
     """Return which latencies cannot be those of its replies, or None."""
     least = _seconds(window.latency)
     most = (least + sum(window.latency.values()) / 1e6) * (1 + 2 / 256) * (1 + ROUNDING)
@@ -283,7 +284,8 @@ def _times(window: Window, load: Load) -> str | None:
         return f"its service times add up to {service:g} s, its latencies to {least:g} s"
     connections = len(window.replies) or load.connections
     longest = max(window.latency, default=0) * 1.01 / 1e6
-    if load.rate is None and window.latency_sum > 1.01 * connections * (window.wall + longest):
+    took = window.wall + turns * longest
+    if load.rate is None and window.latency_sum > 1.01 * connections * took:
         return (
             f"latency_sum is {window.latency_sum:g} s, on {connections} connections in "
             f"{window.wall:g} s"

@@ -17,7 +17,7 @@ import itertools
 import os
 import random
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -174,31 +174,39 @@ def run(
     repeats_left = max(REPEATS, int(schedule.trials * REPEAT_SHARE))
     failures = _Failures()
     trials: list[Trial] = []
-    made: dict[tuple[int, int], list[Trial]] = {}
-    for each in earlier:
-        made.setdefault((each.slot.block, each.slot.position), []).append(each)
+    made = defaultdict[tuple[int, int], list[Trial]](list)
+    for trial in earlier:
+        made[trial.slot.block, trial.slot.position].append(trial)
+
+    def attempted(slots: Sequence[Slot], attempt: int) -> bool:
+        """Run trials and record them; return whether something disturbed any of them."""
+        again = False
+        for trial in failures.counted(plan, slots, attempt, parts, observer):
+            findings = parts.judge(trial)
+            parts.record(trial)
+            trials.append(trial)
+            observer.finished(trial, findings)
+            again |= parts.again(findings)
+        failures.end_if_changed()
+        return again
+
     for block in itertools.count():
         arms = schedule.next(trials)
         if arms is None:
             return
         slots = [Slot(block, position, arm) for position, arm in enumerate(arms)]
+        trials += itertools.chain(*(made[block, slot.position] for slot in slots))
+        slots = [slot for slot in slots if not made[block, slot.position]]
+        if plan.turns > 1:
+            # What disturbs one of them disturbs them all, and none is repeated.
+            attempted(slots, 0)
+            continue
         for slot in slots:
-            trials += made.get((block, slot.position), ())
-        slots = [slot for slot in slots if (block, slot.position) not in made]
-        for together in [slots] if plan.turns > 1 else [[slot] for slot in slots]:
-            left, attempt = together, 0
-            while left:
-                again = []
-                for trial in failures.counted(plan, left, attempt, parts, observer):
-                    findings = parts.judge(trial)
-                    parts.record(trial)
-                    trials.append(trial)
-                    observer.finished(trial, findings)
-                    if parts.again(findings) and attempt < REPEATS and repeats_left:
-                        again.append(trial.slot)
-                        repeats_left -= 1
-                failures.end_if_changed()
-                left, attempt = again, attempt + 1
+            for attempt in range(1 + REPEATS):
+                again = attempted([slot], attempt)
+                if not again or attempt == REPEATS or not repeats_left:
+                    break
+                repeats_left -= 1
 
 
 def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer) -> Trial:
