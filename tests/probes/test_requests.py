@@ -49,6 +49,14 @@ def test_the_busiest_worker_and_the_places_of_requests_are_read(tmp_path, monkey
 
 
 @needs_diagnosis
+def test_a_window_that_ends_before_the_first_look_that_counts_ends_at_once(tmp_path, monkeypatch):
+    """It was looked at without a pause until that look."""
+    monkeypatch.setattr(watching, "LEARNING", 3600)
+    with stand(tmp_path, *GUNICORN) as (_, port, pid):
+        assert RequestProbe().start(Subject(pid, port))() == {}
+
+
+@needs_diagnosis
 def test_of_two_looks_the_workers_are_read(tmp_path, monkeypatch):
     """A look at 80 threads takes so long that there are no more; what they wait for is the same."""
     monkeypatch.setattr(watching, "LEARNING", 0)

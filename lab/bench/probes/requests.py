@@ -37,6 +37,10 @@ LEAST_SEGMENTS = 100
 """Segments with data, of which a small request has one, below which chance makes the shares."""
 
 
+class _EndedError(Exception):
+    """The window has ended."""
+
+
 class RequestProbe:
     """Looks at the port that clients connect to, all through the window."""
 
@@ -101,24 +105,27 @@ class _Looking:
         with suppress(OSError):
             for pid in self.subject.generators[:1]:
                 os.sched_setaffinity(0, os.sched_getaffinity(pid))
-        with suppress(LabError, OSError), SocketDiagnosis() as diagnosis:
+        with suppress(LabError, OSError, _EndedError), SocketDiagnosis() as diagnosis:
             server = _server(self.subject, self.port, diagnosis)
             watching = Watching(server, diagnosis, self._pause)
             for look in watching.looks(None):
-                if self._ended.is_set():
-                    return
                 self.looks.append(look)
                 self._pids = watching.workers.shown(look.workers)
                 if len(self.looks) <= LEAST_LOOKS:  # of many threads it costs as much as a look
                     self._waiting += map(waiting_threads, self._pids)
 
     def _pause(self, seconds: float) -> None:
-        """Wait until the next look, and see meanwhile where the main threads are."""
+        """
+        Wait until the next look, and see meanwhile where the main threads are.
+
+        Raises:
+            _EndedError: The window has ended.
+        """
         for _ in range(SAMPLES):
             waits = map(waits_elsewhere, self._pids)
             self._elsewhere += [elsewhere for elsewhere in waits if elsewhere is not None]
             if self._ended.wait(seconds / SAMPLES):
-                return
+                raise _EndedError
 
 
 def _server(subject: Subject, port: int, diagnosis: SocketDiagnosis) -> ListeningServer:
