@@ -25,7 +25,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -70,8 +70,8 @@ def main() -> None:
             created(path)
             with running(server, path, cores[:1]) as (port, pid):
                 for handler in HANDLERS:
-                    made = before.get((server, handler), ([], []))
-                    rows.append(row(server, handler, port, pid, (few, many), cores[1], made))
+                    made = before.get((server, handler), ((), ()))
+                    rows.append(row(server, handler, port, pid, cores[1], (few, many), made))
                     print(
                         {
                             key: rows[-1][key]
@@ -104,9 +104,9 @@ def row(  # noqa: PLR0917 - a row of the table
     handler: str,
     port: int,
     pid: int,
-    pairs: tuple[int, int],
     core: int,
-    made: tuple[list[float], list[float]],
+    pairs: tuple[int, int],
+    made: Sequence[Sequence[float]] = ((), ()),
 ) -> dict[str, Any]:
     """
     Return the ratios of watched windows to the others, of CPU per request and of the rate.
@@ -116,13 +116,13 @@ def row(  # noqa: PLR0917 - a row of the table
         handler: The path that is asked.
         port: Where the server listens.
         pid: The root of its processes.
-        pairs: Least and largest number of pairs.
         core: Of the load and the watch.
+        pairs: Least and largest number of pairs.
         made: The logarithms of both ratios that are there, to which the others are added.
     """
     workload = Workload("watched", handler, Expectation(body=BODY))
     endpoint, load = Endpoint("127.0.0.1", port), Load(CONNECTIONS, keepalive=True)
-    cpu, rate = made
+    cpu, rate = map(list, made)
     with (
         EngineGenerator().session(endpoint, workload, load, [core]) as session,
         tempfile.TemporaryFile("w+") as output,

@@ -47,7 +47,7 @@ def test_the_cost_is_a_ratio_of_windows_with_and_without_the_watch(tmp_path):
     created(tmp_path / "in-code")
     first, second, *_ = sorted(os.sched_getaffinity(0))
     with running(SERVER, tmp_path / "in-code", [first]) as (port, pid):
-        row = cost.row(SERVER, "/", port, pid, 2, second)
+        row = cost.row(SERVER, "/", port, pid, second, (2, 2))
     assert row["looks"]
     assert len(row["cpu_pairs"]) == len(row["rate_pairs"]) == 2
     assert "[" in row["cpu"]
