@@ -183,7 +183,11 @@ class CommandTable:
         if self._of_word and word[:2] == "--" and word not in self._of_word:
             whole = [one for one in self._of_word if one.startswith(word)]
             word = whole[0] if len(whole) == 1 else word
-        return self._of_word.get(word, word.removeprefix("--"))
+        if (option := self._of_word.get(word)) is not None:
+            return option
+        name = word.removeprefix("--")
+        # Of --worker_class, which is no word of the command, the option is another one.
+        return word if "words" in self.options.get(name, ()) else name
 
     def _settings(self, words: Iterable[Setting]) -> Iterator[Setting]:
         for argument in self._arguments(words):

@@ -13,7 +13,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -162,7 +162,7 @@ def named(
     texts = known.overlay if known else {}
     is_text = path in texts
     exists = is_text or os.path.exists(given)  # noqa: PTH110 - Path raises for over-long names
-    file, _, section = given.rpartition(":")
+    file, section = _divided(given, texts)
     has_file = Path(file) in texts or os.path.isfile(file)  # noqa: PTH113 - as above
     if not exists and has_file and (not file.endswith(".py") or _has_starts(file, texts)):
         return _in_file(Path(file), texts, section)
@@ -184,6 +184,16 @@ def named(
     except ValueError as error:
         raise ProfileError(name, f"this is not a command: {error}") from None
     return Source(Path(programs[0]), command=name)
+
+
+def _divided(given: str, texts: Container[Path]) -> tuple[str, str]:
+    """Return the file and the name in it of FILE:NAME, which may have colons, as npm's scripts."""
+    for colon in re.finditer(":", given):
+        file = given[: colon.start()]
+        if Path(file) in texts or os.path.isfile(file):  # noqa: PTH113 - as in `named`
+            return file, given[colon.end() :]
+    file, _, section = given.rpartition(":")
+    return file, section
 
 
 def read_file(path: Path, known: Known) -> Config:
@@ -437,7 +447,7 @@ def _why_unread(words: Sequence[str], commands: Collection[str]) -> str:
         return "the file does not exist"
     form, program = server.file, server.program
     if not form:
-        return f"is a command of {program}, whose options lab does not know"
+        return f"is a command of {program}, a server that lab does not check"
     file = next((word for word in words if word.endswith(PurePath(form).suffix)), None)
     instead = f"name {file}" if file else f"write its options into a {form}, and name that"
     names = " and ".join(f"{command}'s" for command in commands)

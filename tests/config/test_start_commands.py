@@ -82,7 +82,7 @@ def test_a_start_command_is_read_by_its_name(file):
     for name, said in (
         ("Procfile", "starts 3 servers: name Procfile:web or Procfile:api or Procfile:other"),
         ("Procfile:wob", "has no server wob: name Procfile:web or"),
-        ("Procfile:other", "is a command of daphne, whose options lab does not know"),
+        ("Procfile:other", "is a command of daphne, a server that lab does not check"),
     ):
         with pytest.raises(ProfileError, match=said):
             reading.read(name, Known())

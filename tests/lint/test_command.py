@@ -274,7 +274,7 @@ def test_each_rule_is_said_once_a_file(lint):
     write("u.ini", f"{CLEAN}threads = two\nlisten = many\nmax-fd = all\n")
     _, out, _ = lint("u.ini", "--select", "UW003")
     assert out.count("UW003") == 1
-    assert "; the same in line 6, 7" in out
+    assert "; also in line 6 (listen), 7 (max-fd)" in out
     assert len(json.loads(lint("u.ini", "--select", "UW003", "--format", "json")[1])) == 3
 
 
@@ -429,7 +429,7 @@ def test_what_is_no_text_is_refused(lint):
         ("uwsgi --processs 4", "uWSGI does not start with this option: write --processes"),
         ("Procfile", "Procfile: starts no server that lab knows: name the command in quotes"),
         ("gunicorn -c prod.conf.py a:b", "prod.conf.py: the file does not exist here, so"),
-        ("daphne a:b", "is a command of daphne, whose options lab does not know"),
+        ("daphne a:b", "is a command of daphne, a server that lab does not check"),
         ("bob's.ini", "the file does not exist"),
         ("no such.ini", "the file does not exist"),
         ("my-server --port 3", "is no file, and no command of uwsgi or gunicorn or granian"),
@@ -627,7 +627,7 @@ def test_all_servers_of_a_procfile_are_linted(lint, name):
     ]
     assert re.findall(r"^uwsgi.ini:1:1 +(\w+)", out, re.MULTILINE) == ["UW314"]
     assert out.count("[--fix --unsafe-fixes]") == (name == ".")
-    unread = "Procfile:5: is a command of daphne, whose options lab does not know"
+    unread = "Procfile:5: is a command of daphne, a server that lab does not check"
     assert (code, errors) == (2, f"lab: {unread}\n")
 
 

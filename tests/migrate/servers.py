@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -155,3 +156,22 @@ def uwsgi_packet(**variables):
     texts = [each.encode() for pair in pairs.items() for each in pair]
     block = b"".join(len(each).to_bytes(2, "little") + each for each in texts)
     return b"\0" + len(block).to_bytes(2, "little") + b"\0" + block
+
+
+def negotiated(port):
+    """Return the protocol that a server with TLS chooses for a client of HTTP/2 and HTTP/1.1."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2", "http/1.1"])
+
+    def chosen():
+        with (
+            suppress(OSError),
+            socket.create_connection(("127.0.0.1", port), 5) as plain,
+            context.wrap_socket(plain) as secured,
+        ):
+            return [secured.selected_alpn_protocol()]
+        return None
+
+    (protocol,) = until(chosen, "a handshake")
+    return protocol

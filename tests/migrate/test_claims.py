@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.bench.servers.ports import free_port
 from lab.config.vocabulary.senses import senses
 from tests.kit.lab_process import BIN, SITES, until
 
@@ -19,6 +20,7 @@ from .servers import (
     begun,
     exchanged,
     exchanged_at,
+    negotiated,
     request,
     server,
     uwsgi_packet,
@@ -428,3 +430,15 @@ def test_who_may_speak_the_uwsgi_protocol(program, tmp_path):
         other = exchanged(found.port, PACKET, "127.0.0.2")
     everybody = "from everybody" in says("access-ips", program)
     assert other.startswith(b"HTTP/1.1 200" if everybody else b"HTTP/1.1 500")
+
+
+@pytest.mark.parametrize("program", ["gunicorn", "granian"])
+def test_the_version_of_http_that_tls_clients_get(tmp_path, tls, program):
+    """Without TLS nobody chooses; uWSGI's sockets do not negotiate."""
+    assert DOES["http2"][program] == ""
+    port = free_port()
+    words = COMMANDS[program].format(port=port, sites=SITES).split()
+    with begun([BIN / program, *words, *tls[program]], tmp_path):
+        protocol = negotiated(port)
+    said = CASES["http2"][program]["tls"]
+    assert said == ("gets HTTP/2" if protocol == "h2" else "gets HTTP/1.1")

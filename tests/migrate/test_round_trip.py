@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from lab.cli.migrate.migration import migrated
+from lab.config.hypercorn.command import TABLE
 from lab.config.servers import TRANSLATABLE
 from lab.config.vocabulary.senses import senses
 
@@ -99,7 +100,10 @@ def written(one, sense, column, lines):
         value = "7000" if column.unit == "ms" else TEXTS.get(sense.key, VALUES[sense.kind])
     if one == "gunicorn" and sense.is_number:
         value = int(value)
-    return lines[one].format(FORMS[one].format(column.names[0], value))
+    # The words of hypercorn's command are others than the names in its file.
+    name = column.names[0]
+    name = TABLE.spelt(name, "true")[0][2:] if one == "hypercorn" else name
+    return lines[one].format(FORMS[one].format(name, value))
 
 
 @pytest.mark.parametrize(("one", "other", "sense", "column"), CASES)

@@ -120,7 +120,7 @@ def test_a_command_is_printed_whole(tmp_path):
     [
         (("nosuch.ini",), "nosuch.ini: the file does not exist"),
         (("uwsgi --http :80",), "is a command of uwsgi"),
-        (("daphne a:app",), "is a command of daphne, whose options lab does not know"),
+        (("daphne a:app",), "is a command of daphne, a server that lab does not check"),
         (("granian 'a",), "this is not a command: No closing quotation"),
         (("uwsgi.yaml",), "lab cannot change this file: give a uWSGI ini, a guni"),
     ],

@@ -254,7 +254,7 @@ def test_what_an_event_loop_runs_in_is_tried(ground):
 @pytest.mark.parametrize(("kind", "is_tried"), [("asgi", False), ("uvicorn.UvicornWorker", True)])
 def test_a_queue_that_the_workers_ignore_is_not_tried(ground, kind, is_tried):
     """gunicorn's ASGI workers let 100 connections wait, whatever backlog is."""
-    found = tried(ground(f'worker_class = "{kind}"\n', "gunicorn.conf.py"))
+    found = tried(ground(f'worker_class = "{kind}"\nbacklog = 64\n', "gunicorn.conf.py"))
     assert ("queue" in found) is is_tried
 
 

@@ -50,6 +50,11 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 @lru_cache(maxsize=1024)
 def _from(here: str, path: Path) -> str:
     """Return a path as it is named from a folder: thousands of findings have the same few."""
+    if ".." in path.parts:
+        normal = Path(os.path.normpath(Path(here, path)))
+        # Behind a link, .. is another folder.
+        is_same = normal.is_relative_to(here) and normal.resolve() == path.resolve()
+        path = normal if is_same else path
     return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
@@ -60,8 +65,8 @@ class LocatedFlaw(NamedTuple):
     source: str
     """Text of the line."""
 
-    also: tuple[int, ...] = ()
-    """Numbers of the other lines in which the same rule finds something; see `once`."""
+    others: tuple[LocatedFlaw, ...] = ()
+    """What the same rule finds in other lines; see `once`."""
 
     @property
     def file(self) -> str:
@@ -92,10 +97,32 @@ class LocatedFlaw(NamedTuple):
     @property
     def message(self) -> str:
         """What is wrong, in one line: what a file says cannot end it, nor control a terminal."""
-        lines = ", ".join(map(str, self.also[:MOST_LINES]))
-        more = f" and {len(self.also) - MOST_LINES} more" if len(self.also) > MOST_LINES else ""
-        also = f"; the same in line {lines}{more}" if self.also else ""
-        return in_a_line(self.flaw.message) + also
+        return in_a_line(self.flaw.message + self._also)
+
+    @property
+    def _also(self) -> str:
+        """The other lines, with the names of those of which something else is to be said."""
+        subject, text = _parts(self.flaw.message)
+        lines: dict[int, str] = {}
+        for other in self.others:
+            name, said = _parts(other.flaw.message)
+            lines.setdefault(other.line, "" if said == text or name == subject else f" ({name})")
+        if not lines:
+            return ""
+        shown = ", ".join(f"{line}{name}" for line, name in [*sorted(lines.items())][:MOST_LINES])
+        more = f" and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
+        return f"; {'also' if any(lines.values()) else 'the same'} in line {shown}{more}"
+
+
+def _parts(message: str) -> tuple[str, str]:
+    """
+    Return the name that a message begins with, and what it says of it.
+
+    >>> _parts("timeout = 30: hypercorn ignores it")
+    ('timeout', 'hypercorn ignores it')
+    """
+    subject, colon, text = message.partition(": ")
+    return (subject.partition(" = ")[0], text) if colon else ("", message)
 
 
 def once(located: Iterable[LocatedFlaw]) -> list[LocatedFlaw]:
@@ -105,7 +132,7 @@ def once(located: Iterable[LocatedFlaw]) -> list[LocatedFlaw]:
         key = (result.file, result.flaw.process, result.flaw.code, result.flaw.severity)
         groups.setdefault(key, []).append(result)
     return [
-        result._replace(also=tuple(sorted({other.line for other in group} - {result.line})))
+        result._replace(others=tuple(other for other in group if other.line != result.line))
         if result is group[0]
         else result
         for group in groups.values()

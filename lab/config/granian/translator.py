@@ -190,6 +190,10 @@ def special(made: Translation, sense_setting: SenseSetting, column: Spelling) ->
     match sense_setting.sense.key:
         case "keeps-connections" if not sense_setting.on:
             made.changed.append(Note(sense_setting.was, KEEPS))
+        case "backlog" if sense_setting.implied:
+            # Without this limit it would be that of the threads, too.
+            if "blocking-threads" in {line.option for line in made.lines}:
+                return False
         case "header-bytes":
             made.changed.append(Note(sense_setting.was, column.lost or column.says))
         case "http-versions":

@@ -33,7 +33,7 @@ def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
 def _starts(file: SourceFile) -> Iterator[StartCommand]:
     whole = _table(file)
     stop_signal = str(whole.get("kill_signal") or "SIGINT")
-    around = Surroundings(supervisor="fly", stop_signal=stop_signal)
+    around = Surroundings(container=True, supervisor="fly", stop_signal=stop_signal)
     environ: dict[str, tuple[str | None, Spot]] = {
         name: (str(value), file.spot(_place(file, "env", name)))
         for name, value in _entries(whole, "env")

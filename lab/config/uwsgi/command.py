@@ -60,6 +60,9 @@ def read_command(text: str, known: Known) -> Config:
             )
         elif not word.value.startswith("-"):
             name, value = "ini", word.value.partition(":")[0]
+        elif "$" in name:
+            problem = "which option this is depends on a variable: write the option"
+            raise ProfileError(word.value, problem)
         elif name not in uwsgi_options().entries:
             close = uwsgi_options().nearest(name)
             hint = f"write --{close}" if close else "leave it out"

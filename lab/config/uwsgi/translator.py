@@ -110,6 +110,8 @@ def _background(made: Translation, sense_setting: SenseSetting) -> None:
     if sense_setting.on:
         file = made.service.senses.get("log-file")
         made.write(sense_setting, "daemonize", file.value if file else Expression.of("/dev/null"))
+        # gunicorn/util.py:534; uWSGI's own is 0.
+        made.write(sense_setting, "umask", Expression.of("022"))
     else:
         made.same.append(Note(sense_setting.was, IS_DEFAULT))
 
@@ -191,7 +193,10 @@ def added(made: Translation) -> None:
         made.lines.append(room)
     for address in made.service.addresses:
         if not address.elsewhere:
-            made.same.append(Note(address.was, _listen(address, made.service)[-1]))
+            listens = _listen(address, made.service)
+            # Of a variable with a default there are conditions around it.
+            option = next((text for text in listens if "socket = " in text), listens[-1])
+            made.same.append(Note(address.was, option))
     if any(address.protocol == "http" for address in made.service.addresses):
         says = "without this header a client would use the connection again"
         close = Expression.of("Connection: close")

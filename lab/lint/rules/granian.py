@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,6 +17,9 @@ from lab.lint.rules.command_options import (
 )
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Severity, rule
 
+VARIABLES = re.compile(r"^\s*(?:EnvironmentFile\s*=|env_file\s*:|envFrom\s*:)", re.MULTILINE)
+"""By which a file names others with variables."""
+
 
 @rule(
     "GR001",
@@ -29,8 +33,15 @@ from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Severity, rule
     near_miss="GRANIAN_INTERFACE=wsgi granian site:app",
 )
 def rsgi(config: Case) -> Iterator[Flaw]:
-    """Neither can be called that way, and no word of the command says which it is."""
-    if config.last("interface") is None:
+    """A remark where the variable may be set elsewhere: in a script, beside EnvironmentFile=."""
+    if config.last("interface") is not None:
+        return
+    file = config.start.spot.file if config.start else config.file
+    text = config.texts.get(file) or config.known.read(file) or ""
+    if text.startswith("#!") or VARIABLES.search(text):
+        text = f"no --interface: unless GRANIAN_INTERFACE is set, {WHY}"
+        yield config.flaw(config.top, text, harmless=True)
+    else:
         yield config.flaw(config.top, f"no --interface: {WHY}")
 
 

@@ -460,6 +460,13 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
         yield config.flaw(setting.spot, f"{text}; {f'write {close}' if close else 'leave it out'}")
 
 
+IN_CONTAINER = (
+    "a sync worker serves one client at a time, and a few clients that send or read slowly occupy "
+    'all workers; set worker_class = "gthread", unless a proxy in front of the container buffers'
+)
+"""Why sync workers that any host reaches are a risk there."""
+
+
 @rule(
     "GU019",
     Severity.DANGEROUS,
@@ -478,7 +485,9 @@ def slow_clients(config: Case) -> Iterator[Flaw]:
     if setting is None or worker_class(config) != "sync":
         return
     if any(is_open(address.removeprefix("tcp://")) for address in addresses(config) or ()):
-        yield config.flaw(setting, WHY + elsewhere(config), harmless=config.known.container)
+        # There 127.0.0.1 would be out of everybody's reach.
+        why = IN_CONTAINER if config.known.container else WHY
+        yield config.flaw(setting, why + elsewhere(config), harmless=config.known.container)
 
 
 @rule(
@@ -539,7 +548,7 @@ def no_setting(config: Case) -> Iterator[Flaw]:
 @rule(
     "GU023",
     Severity.NO_EFFECT,
-    "a setting that ASGI workers ignore",
+    "a setting that the worker class ignores",
     why="the worker class serves all requests in one event loop and does not read this; leave it "
     "out",
     source="gunicorn/workers/gasgi.py:44 `if cfg.threads > 1`; "
@@ -550,12 +559,17 @@ def no_setting(config: Case) -> Iterator[Flaw]:
     near_miss='worker_class = "gthread"\nthreads = 4',
 )
 def ignored_by_asgi(config: Case) -> Iterator[Flaw]:
-    """Threads, gunicorn's backlog, and limits of a request that uvicorn reads."""
-    if not is_asgi(config):
-        return
+    """Threads, also with greenlets; gunicorn's backlog; limits of a request that uvicorn reads."""
     threads, name = config.last("threads"), worker_class(config) or ""
+    has_greenlets = "gevent" in name or name == "eventlet"
+    if not (is_asgi(config) or has_greenlets):
+        return
     if threads and number(config, "threads", 1) != 1:
-        yield config.flaw(threads, fix=drop(config, threads))
+        text = "the worker class serves requests in greenlets, as many as worker_connections says, "
+        text = f"{text}and does not read this; leave it out" if has_greenlets else WHY
+        yield config.flaw(threads, text, drop(config, threads))
+    if has_greenlets:
+        return
     backlog = config.last("backlog")
     if backlog and name == "asgi":
         text = "the worker class lets 100 connections wait, whatever backlog is; leave it out"

@@ -148,7 +148,8 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
             yield config.flaw(setting.spot, text, harmless=True)
             continue
         word = name if name.startswith("-") else f"--{name}"
-        option = INSTEAD.get(name.replace("-", "_"), name.replace("-", "_"))
+        underscored = name.lstrip("-").replace("-", "_")
+        option = INSTEAD.get(underscored, underscored)
         entry = TABLE.options.get(option)
         close = config.table.nearest(name, words)
         meant = next(iter(entry.get("words", ())), "") if entry else words.get(close or "", "")

@@ -1,0 +1,105 @@
+"""What users have reported of files of theirs, each in its shortest form."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.kit import in_process
+
+FLY = """\
+[processes]
+  app = "gunicorn --bind {} --workers 3 shop.wsgi:application"
+[http_service]
+  internal_port = 8000
+"""
+SCRIPTS = """\
+{"scripts": {"start:api": "uvicorn app.main:app --port 8000 --reload",
+             "start": "uvicorn app.main:app --port 8001"}}
+"""
+UNIT = """\
+[Service]
+EnvironmentFile=/etc/shop.env
+ExecStart=/usr/bin/granian --host 127.0.0.1 shop:app
+"""
+
+
+@pytest.fixture
+def lint(tmp_path, monkeypatch, capsys):
+    """Return a function that lints in an empty folder: exit status, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    return partial(in_process.lab, monkeypatch, capsys, "lint")
+
+
+def test_on_fly_a_server_is_in_a_container(lint):
+    """It was told to bind to 127.0.0.1, and then nothing was found."""
+    Path("fly.toml").write_text(FLY.format("0.0.0.0:8000"))
+    code, out, _ = lint("fly.toml")
+    assert code == 0, out
+    assert "127.0.0.1" not in lint("fly.toml", "--all", "--select", "GU019")[1]
+    Path("fly.toml").write_text(FLY.format("127.0.0.1:8000"))
+    assert "ST005 dangerous" in lint("fly.toml")[1]
+
+
+def test_hypercorn_has_no_option_that_is_called_as_in_its_files(lint):
+    """--worker_class is none, though worker_class is a setting."""
+    words = "hypercorn --bind 127.0.0.1:5000 --worker_class asyncio app:app"
+    code, out, _ = lint(words)
+    assert code == 1
+    assert "HC002 error  --worker_class: " in out
+    assert "write --worker-class" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("start.sh", "#!/bin/sh\nexec granian shop:app\n"), ("shop.service", UNIT)],
+)
+def test_granians_interface_may_be_set_elsewhere(lint, name, text):
+    """In the image that has the script, or in a file that is not here."""
+    Path(name).write_text(text)
+    out = lint(name, "--all", "--select", "GR001")[1]
+    assert "GR001 remark" in out
+    assert "unless GRANIAN_INTERFACE is set" in out
+
+
+def test_an_option_that_is_a_variable_is_not_called_unknown(lint):
+    """Which it is only the shell knows."""
+    Path("start.sh").write_text('#!/bin/sh\nexec uwsgi "--${MODE}" :3031 --module app:app\n')
+    code, _, errors = lint("start.sh")
+    assert code == 2
+    assert "which option this is depends on a variable" in errors
+
+
+@pytest.mark.parametrize("name", ["package.json", "package.json:start:api"])
+def test_a_script_of_npm_may_have_a_colon(lint, name):
+    """`start:api` and its like are common."""
+    Path("package.json").write_text(SCRIPTS)
+    code, out, errors = lint(name)
+    assert (code, errors) == (1, "")
+    assert "UV005 dangerous  start:api: --reload" in out
+
+
+def test_threads_do_nothing_for_greenlets(lint):
+    """Only gthread reads them."""
+    Path("gunicorn.conf.py").write_text('worker_class = "gevent"\nthreads = 16\nkeepalive = 75\n')
+    assert "GU023 no effect  threads = 16: " in lint("gunicorn.conf.py")[1]
+
+
+def test_other_lines_have_the_names_of_other_settings(lint):
+    """Of `keep_alive ...; write keep_alive_timeout; the same in line 2` the second was another."""
+    Path("hypercorn.toml").write_text('keep_alive = 5\nlog_level = "info"\nbind = "127.0.0.1:1"\n')
+    out = lint("hypercorn.toml")[1]
+    assert "write keep_alive_timeout; also in line 2 (log_level)" in out
+
+
+def test_a_path_through_the_folder_above_is_named_from_here(lint, tmp_path):
+    """A compose file in a folder builds the folder above, and that has the file here."""
+    (tmp_path / "docker").mkdir()
+    os.chdir("docker")
+    Path("uwsgi.ini").write_text("[uwsgi]\nprocesses = 4\nmodule = a:b\nhttp-socket = :80\n")
+    code, out, _ = lint("../docker/uwsgi.ini")
+    assert code == 1
+    assert out.startswith("uwsgi.ini:")
