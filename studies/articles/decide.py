@@ -263,12 +263,14 @@ def _of_nearness(low: float, high: float, least: float, most: float) -> Decision
 def describe(run: Run) -> str:
     """Return the load of a run, for people."""
     load_, window = run.plan.load, run.plan.window
-    shared = ", shared cores" if run.shares_cores else ""
+    cores = ", shared cores" if run.shares_cores else ""
+    if run.plan.share < 1:
+        cores = f", server slowed down to {run.plan.share:.0%}"
     if load_.requests is not None:
-        return f"{load_.requests:,} requests, {load_.connections:,} at once{shared}"
+        return f"{load_.requests:,} requests, {load_.connections:,} at once{cores}"
     if load_.rate is not None:
-        return f"{load_.rate:,.0f} requests/s, {window:g} s{shared}"
-    return f"{load_.connections:,} connections, {window:g} s{shared}"
+        return f"{load_.rate:,.0f} requests/s, {window:g} s{cores}"
+    return f"{load_.connections:,} connections, {window:g} s{cores}"
 
 
 def machine(environments: Mapping[str, Mapping[str, object]]) -> str:
