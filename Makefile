@@ -95,7 +95,7 @@ test-systems: ## set up and test on Debian 12, 13 and forky, with Python 3.11 to
 test-docker: $(TESTS) ## run the images and compose.yaml on a Docker engine of its own (root, Debian; 4 minutes, the first time 8)
 	@tools/docker.sh $(ARGS)
 
-test-cluster: $(TESTS) ## run the manifests on a Kubernetes cluster of three nodes (root, Debian, Go; 15 minutes, the first time an hour)
+test-cluster: $(TESTS) ## run the manifests on a Kubernetes cluster of three nodes (root, Debian, Go; 11 minutes, the first time 25)
 	@tools/cluster.sh $(ARGS)
 
 test-slowed: $(TESTS) ## run the tests that slow this machine down, and nothing beside them (root; 1 minute)
