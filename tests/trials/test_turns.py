@@ -10,11 +10,16 @@ from lab.bench.trials.plan import validate
 from lab.bench.trials.runner import Silent, run
 from lab.bench.trials.turns import joined_readings, joined_windows
 from lab.errors import GeneratorError, UsageError
+from lab.model.backing import BackingRole, BackingService
 from lab.model.measurement import Answers, Failure
 from lab.model.plan import Load
 from tests.kit import builders
 from tests.kit.lab_process import compare, trials
 from tests.kit.scripted import Script, plan
+
+REDIS = BackingService(
+    summary="A store", role=BackingRole.BACKEND, run=(), ready="http", name="redis"
+)
 
 
 def in_turns(*names, turns=3, blocks=1):
@@ -81,6 +86,7 @@ def test_what_was_disturbed_is_not_repeated():
     ("changed", "problem"),
     [
         ({"turns": 13}, "--turns 13: at most 12 in a window of 3 s"),
+        ({"backing": (REDIS,)}, "all servers at once would share redis; leave it out"),
         ({"load": Load(requests=100)}, "--turns is for a load that lasts"),
         ({"load": Load(rate=100.0)}, "--turns is for a load that lasts"),
     ],

@@ -191,10 +191,14 @@ def validate_turns(plan: Plan) -> None:
     Refuse turns that cannot be measured.
 
     Raises:
-        UsageError: They are too short, or the load cannot be interrupted.
+        UsageError: They are too short, the load cannot be interrupted, or the servers would not
+            be alone with what they need.
     """
     if plan.load.requests is not None or any(arm.load.rate is not None for arm in plan.arms):
         raise UsageError("--turns is for a load that lasts, without --rate")
+    if plan.backing:
+        names = " and ".join(service.name for service in plan.backing)
+        raise UsageError(f"--turns: all servers at once would share {names}; leave it out")
     if plan.window / plan.turns < LEAST_TURN:
         most = int(plan.window / LEAST_TURN)
         raise UsageError(
