@@ -1,4 +1,4 @@
-"""gunicorn's workers for ASGI: settings that only they read, and how they stop."""
+"""gunicorn's workers for ASGI: settings that they ignore or alone read, and how they stop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from lab.config.gunicorn.reader import literal
 from lab.config.interface import UNKNOWN, is_uvicorn, of_worker_class
-from lab.lint.rules.gunicorn import drop, elsewhere, is_asgi, number, worker_class
+from lab.lint.rules.gunicorn import (
+    OF_UVICORN,
+    drop,
+    elsewhere,
+    is_asgi,
+    number,
+    worker_class,
+)
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, rule
 
 ASGI_ONLY = (
@@ -20,6 +27,41 @@ ASGI_ONLY = (
 
 VARIABLE = "SCRIPT_NAME"
 """The variable that workers of WSGI read for the prefix of the application."""
+
+
+@rule(
+    "GU023",
+    Severity.NO_EFFECT,
+    "a setting that the worker class ignores",
+    why="the worker class serves all requests in one event loop and does not read this; leave it "
+    "out",
+    source="gunicorn/workers/gasgi.py:44 `if cfg.threads > 1`; "
+    "gunicorn/workers/gasgi.py:191 `await self.loop.create_server(`; "
+    "https://github.com/Kludex/uvicorn-worker",
+    bad='worker_class = "asgi"\nkeepalive = 75\ngraceful_timeout = 80\nthreads = 4',
+    good='worker_class = "asgi"\nkeepalive = 75\ngraceful_timeout = 80',
+    near_miss='worker_class = "gthread"\nthreads = 4',
+)
+def ignored_by_asgi(config: Case) -> Iterator[Flaw]:
+    """Threads, also with greenlets; gunicorn's backlog; limits of a request that uvicorn reads."""
+    threads, name = config.last("threads"), worker_class(config) or ""
+    has_greenlets = "gevent" in name or name == "eventlet"
+    if not (is_asgi(config) or has_greenlets):
+        return
+    if threads and number(config, "threads", 1) != 1:
+        text = "the worker class serves requests in greenlets, as many as worker_connections says, "
+        text = f"{text}and does not read this; leave it out" if has_greenlets else WHY
+        yield config.flaw(threads, text, drop(config, threads))
+    if has_greenlets:
+        return
+    backlog = config.last("backlog")
+    if backlog and name == "asgi":
+        text = "the worker class lets 100 connections wait, whatever backlog is; leave it out"
+        yield config.flaw(backlog, text, drop(config, backlog))
+    limits = config.all("limit_request_line", "limit_request_fields", "limit_request_field_size")
+    for limit in limits if name in OF_UVICORN else ():
+        text = "uvicorn reads the requests, and has limits of its own; set the limit in the proxy"
+        yield config.flaw(limit, text, drop(config, limit))
 
 
 @rule(
