@@ -72,9 +72,9 @@ ELSEWHERE = 0.7
 its sockets. A free event loop shows 0-0.1, and 0.2-0.4 where 40 threads want the interpreter, too;
 one that is blocked shows 0.9-1."""
 
-POOL = 34
-"""Threads of a worker that wait within a call. AnyIO has 40 for `def` handlers; in a full pool some
-are between two requests, or with a short one of a framework's: 34-40 were seen."""
+POOL = 36
+"""Threads of a worker that wait within a call at a time. AnyIO has 40 for `def` handlers; in a full
+pool some are between two requests, so that the mean was 25-40 in 20 trials of 3 looks or more."""
 
 IO_PRESSURE = 0.05
 """Share of the time in which some task waited for a disk; a quiet machine shows below 0.01."""
@@ -284,8 +284,8 @@ def thread_pool_full(s: Signs) -> Evidence:
     if elsewhere is None or elsewhere >= ELSEWHERE or threads is None or threads < POOL:
         return None
     seen = (
-        f"{threads:.1f} threads of a worker waited within a call, and by default AnyIO has 40 for "
-        "`def` handlers; its event loop was free"
+        f"{threads:.0f} threads of a worker waited within a call at a time, and by default AnyIO "
+        "has 40 for `def` handlers; its event loop was free"
     )
     return seen, *phrases.idle(s)
 

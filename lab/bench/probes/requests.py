@@ -53,10 +53,11 @@ class RequestProbe:
         `workers.number` counts the processes that accept connections; `workers.most` is the share
         of the segments with data that the busiest of them received. `workers.elsewhere` is a share
         of the looks at main threads that waited: those in which they did not wait for their
-        sockets. `workers.waiting_threads` is the mean number of a worker's other threads that wait
-        within a call that is no lock. There is no reading over a UNIX socket, in a short window,
-        and where the kernel describes no sockets; no `requests.*` and `workers.most` of fewer than
-        LEAST_LOOKS, and no `workers.most` of fewer than LEAST_SEGMENTS.
+        sockets. `workers.waiting_threads` is the largest number of a worker's other threads that
+        waited at a time within a call that is no lock. There is no reading over a UNIX socket, in
+        a short window, and where the kernel describes no sockets; no `requests.*` and
+        `workers.most` of fewer than LEAST_LOOKS, and no `workers.most` of fewer than
+        LEAST_SEGMENTS.
         """
         if subject.port is None:
             return dict
@@ -96,7 +97,7 @@ class _Looking:
         if len(self._elsewhere) >= LEAST_LOOKS:
             readings["workers.elsewhere"] = fmean(self._elsewhere)
         if self._waiting:
-            readings["workers.waiting_threads"] = fmean(self._waiting)
+            readings["workers.waiting_threads"] = float(max(self._waiting))
         return readings
 
     def _look(self) -> None:
