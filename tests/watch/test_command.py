@@ -103,7 +103,7 @@ def test_prometheus_can_read_it(held, tmp_path):
 
 def test_a_tune_takes_what_is_in_flight(held, monkeypatch, capsys, tmp_path):
     """From a minute of watching; not together with a number that is given."""
-    monkeypatch.setattr(busy, "SECONDS", 0.5)
+    monkeypatch.setattr(busy, "SECONDS", 3)
     assert busy.watched_busy(f":{held[0]}") == HELD
     assert f"{HELD} requests in flight at p95" in capsys.readouterr().err
     command = ("gunicorn held", "--dry-run", "--watch", str(held[0]), "--busy", "3")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 
 import pytest
 
@@ -213,11 +214,18 @@ def test_requests_in_the_uwsgi_protocol_are_those_that_nginx_passes_on(tmp_path)
     """On TCP, with as many in the code as there are workers, and the rest in the accept queue."""
     port = free_port()
     command = (*UWSGI, "--socket", ADDRESS, "-p2")
-    with (
-        stand(tmp_path, *command, port=port) as (gate, _, _),
-        nginx(tmp_path, f"127.0.0.1:{port}", PROTOCOL) as front,
-        closing(connected(front, CLIENTS)) as clients,
-    ):
+
+    def listens():
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 5):
+            return True
+        return False
+
+    with ExitStack() as stack:
+        gate, _, _ = stack.enter_context(stand(tmp_path, *command, port=port))
+        # nginx would answer 502 until then.
+        until(listens, "uWSGI's socket")
+        front = stack.enter_context(nginx(tmp_path, f"127.0.0.1:{port}", PROTOCOL))
+        clients = stack.enter_context(closing(connected(front, CLIENTS)))
         clients.send("/held", CLIENTS)
         gate.wait_for(2)
         assert find_target(f":{port}").settings.threads == 1

@@ -27,6 +27,8 @@ def watched_busy(server: str) -> int:
     with SocketDiagnosis(target.space) as diagnosis:
         watching = Watching(target, diagnosis)
         looks = list(watching.looks(SECONDS))
+        if not looks:
+            raise UsageError(f"{place}: this machine left no CPU for a look: give --busy yourself")
         whole = period_of(watching, looks)
     if not whole.figures.in_flight.most:
         raise UsageError(f"{place} had no request in flight: watch it at its busiest hour")
