@@ -185,16 +185,12 @@ def noise_check(plan: Plan, aa: Mapping[str, Comparison]) -> NoiseCheck | None:
     if aa[HEADLINE].ratio is None:
         return None
     failed = _unlike(plan, aa)
-    reaches = {name: reach(ratio) for name, ratio in (failed or _checked(plan, aa)).items()}
+    ratios = failed or _checked(plan, aa)
+    reaches = {name: reach(ratio) for name, ratio in ratios.items()}
     metric = max(reaches, key=reaches.__getitem__)
-    if reaches[metric] > 1 and _of_two(aa[metric]):
+    if reaches[metric] > 1 and ratios[metric].n == 2:
         return None
     return NoiseCheck(metric, reaches[metric], passed=not failed)
-
-
-def _of_two(aa: Comparison) -> bool:
-    """Return whether the same server twice has two blocks only."""
-    return aa.ratio is not None and aa.ratio.n == 2
 
 
 def _checked(plan: Plan, aa: Mapping[str, Comparison]) -> dict[str, Estimate]:

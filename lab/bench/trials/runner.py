@@ -242,7 +242,7 @@ def run_together(
     with ExitStack() as stack:
         running: dict[int, _RunningTrial] = {}
 
-        def attempted(number: int, step: Callable[[], object]) -> None:
+        def take(number: int, step: Callable[[], object]) -> None:
             """Take a step of a trial, which leaves those that run if it fails."""
             try:
                 step()
@@ -252,13 +252,13 @@ def run_together(
 
         def start(number: int) -> None:
             trial = stack.enter_context(_started(plan, slots[number], attempt, parts, observer))
-            trial.alone = alone
             running[number] = trial
             if not alone:
+                trial.alone = False
                 trial.session.pause()
 
         for number in range(len(slots)):
-            attempted(number, partial(start, number))
+            take(number, partial(start, number))
         with _slowed(plan, running, parts):
             for turn in range(turns):
                 stage = "window" if alone else f"turn {turn + 1} of {turns}"
@@ -266,7 +266,7 @@ def run_together(
                 for number in order.sample(list(running), len(running)):
                     observer.stage(slots[number], attempt, stage)
                     step = partial(running[number].measure, plan.window / turns, parts.probes)
-                    attempted(number, partial(running[number].in_turn, step))
+                    take(number, partial(running[number].in_turn, step))
         for number, running_trial in running.items():
             outcomes[number] = running_trial.trial(plan, parts)
             observer.stage(slots[number], attempt, "stop")

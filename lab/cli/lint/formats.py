@@ -105,8 +105,9 @@ class LocatedFlaw(NamedTuple):
         subject, text = _parts(self.flaw.message)
         lines: dict[int, str] = {}
         for other in self.others:
-            name, said = _parts(other.flaw.message)
-            lines.setdefault(other.line, "" if said == text or name == subject else f" ({name})")
+            name, other_text = _parts(other.flaw.message)
+            is_alike = other_text == text or name == subject
+            lines.setdefault(other.line, "" if is_alike else f" ({name})")
         if not lines:
             return ""
         shown = ", ".join(f"{line}{name}" for line, name in [*sorted(lines.items())][:MOST_LINES])
