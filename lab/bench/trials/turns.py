@@ -47,11 +47,12 @@ MEANS = frozenset(
         "upstream.busiest",
         "workers.elsewhere",
         "workers.most",
-        "workers.waiting_threads",
     }
 )
-"""Readings that hold on average, as `pressure.*` do. All others are sums."""
+"""Readings that hold on average, as `pressure.*` do."""
 
+LARGEST = frozenset({"workers.waiting_threads"})
+"""Readings of which the largest is the trial's. All others are sums."""
 
 SUMS = (
     *("wall", "ok", "retried", "connections", "received", "latency_sum", "cpu", "wait"),
@@ -83,6 +84,8 @@ def joined_readings(turns: Sequence[Mapping[str, float]]) -> dict[str, float]:
         elif name in MEANS or name.startswith("pressure."):
             seconds = sum(elapsed for _, elapsed in values)
             readings[name] = sum(value * elapsed for value, elapsed in values) / seconds
+        elif name in LARGEST:
+            readings[name] = max(value for value, _ in values)
         else:
             readings[name] = sum(value for value, _ in values)
     return readings
