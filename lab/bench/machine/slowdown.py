@@ -22,9 +22,14 @@ from lab.errors import GeneratorError
 PROGRAM = Path(__file__).with_name("windows.py")
 """The program that opens and closes the windows."""
 
-WINDOW = 0.003
-"""Seconds of a window: long enough for a server whose threads wake each other, short enough that
-64 clients keep two CPUs busy in it."""
+LONGEST = 0.003
+"""Seconds of a window: long enough for a server whose threads wake each other."""
+
+SHORTEST = 0.001
+"""Below it a request costs each server more, because the CPUs' caches are cold so often."""
+
+FILLED = 0.5
+"""Requests of a window for each connection: their next ones come after it."""
 
 LEAST = 0.10
 """Smallest share: the kernel keeps 5 % of the time from real-time tasks, and more is theirs
@@ -53,9 +58,28 @@ def obstacle() -> str | None:
     return None
 
 
+def window_for(cost: float, connections: int, cpus: int) -> float:
+    """
+    Return the seconds of a window that a load fills.
+
+    Args:
+        cost: CPU seconds of a request.
+        connections: Requests that wait when a window opens.
+        cpus: Those that may serve them.
+
+    >>> window_for(80e-6, 64, 2)
+    0.00128
+    """
+    return min(LONGEST, max(SHORTEST, FILLED * connections * cost / cpus))
+
+
 @contextmanager
 def slowed(
-    share: float, load: Sequence[int], cpus: Sequence[int], seconds: float
+    share: float,
+    load: Sequence[int],
+    cpus: Sequence[int],
+    seconds: float,
+    window: float = LONGEST,
 ) -> Iterator[Sequence[int]]:
     """
     Slow down whatever runs on *cpus* but for the load; yield the processes that do it.
@@ -65,11 +89,12 @@ def slowed(
         load: Processes of the load.
         cpus: All CPUs that the server and the load may use.
         seconds: After this time it ends by itself.
+        window: Seconds of a window.
 
     Raises:
         GeneratorError: It could not begin, or has ended by itself.
     """
-    order = {"cpus": [*cpus], "window": WINDOW, "share": share, "seconds": seconds}
+    order = {"cpus": [*cpus], "window": window, "share": share, "seconds": seconds}
     order["load"] = [*load]
     process = subprocess.Popen(
         (sys.executable, "-I", "-S", str(PROGRAM)),

@@ -14,6 +14,7 @@ prints, and nothing here knows which command started the run.
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import random
 import time
@@ -28,7 +29,7 @@ from typing import Protocol
 from lab.analysis.gates import judge
 from lab.analysis.metrics import server_cpu
 from lab.bench.machine import temporary
-from lab.bench.machine.slowdown import WINDOW, slowed
+from lab.bench.machine.slowdown import slowed, window_for
 from lab.bench.probes.cpu import CpuProbe
 from lab.bench.servers.backing import RunningBacking
 from lab.bench.trials.hosts import clients_side
@@ -68,11 +69,8 @@ than a quarter of the window."""
 SETTLING = 0.25
 """Seconds of load that are not recorded after that."""
 
-LONGEST, COUNTED_LOAD = 60.0, 900.0
-"""Seconds after which a server is slowed down no more: beyond the windows, or of a counted load."""
-
-OF_TURN = 2.0
-"""The most seconds that a turn takes beside its part of the window."""
+BEYOND, COUNTED_LOAD = 60.0, 900.0
+"""Seconds after which a server is slowed down no more: beyond the window, or of a counted load."""
 
 USUAL_WORKERS = 2
 """Worker processes of a profile that does not say how many it has."""
@@ -259,14 +257,14 @@ def run_together(
 
         for number in range(len(slots)):
             take(number, partial(start, number))
-        with _slowed(plan, running, parts):
-            for turn in range(turns):
-                stage = "window" if alone else f"turn {turn + 1} of {turns}"
-                order = random.Random(f"{plan.seed}/{slots[0].block}/{turn}")
-                for number in order.sample(list(running), len(running)):
-                    observer.stage(slots[number], attempt, stage)
-                    step = partial(running[number].measure, plan.window / turns, parts.probes)
-                    take(number, partial(running[number].in_turn, step))
+        _sample(plan, running)
+        for turn in range(turns):
+            stage = "window" if alone else f"turn {turn + 1} of {turns}"
+            order = random.Random(f"{plan.seed}/{slots[0].block}/{turn}")
+            for number in order.sample(list(running), len(running)):
+                observer.stage(slots[number], attempt, stage)
+                take(number, partial(_take_turn, running[number], plan, parts, turns))
+        _sample(plan, running)
         for number, running_trial in running.items():
             outcomes[number] = running_trial.trial(plan, parts)
             observer.stage(slots[number], attempt, "stop")
@@ -289,19 +287,28 @@ class _RunningTrial:
     readings: list[Mapping[str, float]] = field(default_factory=list)
     unslowed: list[float] = field(default_factory=list)
     """CPU seconds of a request before and after the server was slowed down."""
+    slice: float = 0.0
+    """Seconds for which it had the CPUs at a time, if it was slowed down."""
 
-    def in_turn(self, step: Callable[[], object]) -> None:
+    def in_turn(self, step: Callable[[], object], *, settle: bool = False) -> None:
         """Take a step under load; beside other servers the load ends with it."""
-        if self.alone:
-            step()
-            return
-        self.session.warm_up(SETTLING, 0)
+        if settle or not self.alone:
+            self.session.warm_up(SETTLING, 0)
         step()
-        self.session.pause()
+        if not self.alone:
+            self.session.pause()
 
-    def measure(self, seconds: float, probes: Sequence[Probe]) -> None:
-        """Record a window, and what the probes read meanwhile."""
-        stops = [probe.start(self.subject) for probe in probes]
+    def measure(self, seconds: float, probes: Sequence[Probe], helpers: Sequence[int] = ()) -> None:
+        """
+        Record a window, and what the probes read meanwhile.
+
+        Args:
+            seconds: Of the window.
+            probes: What reads.
+            helpers: Processes that the load needs, beside its own.
+        """
+        subject = replace(self.subject, generators=(*self.subject.generators, *helpers))
+        stops = [probe.start(subject) for probe in probes]
         self.windows.append(tuple(self.session.measure(seconds)))
         readings: dict[str, float] = {}
         for stop in reversed(stops):
@@ -322,6 +329,8 @@ class _RunningTrial:
             readings["server.cpu_unslowed"] = fmean(self.unslowed)
         readings |= clients_side(readings, windows)
         readings |= _cores(parts, plan.share, elsewhere=self.session.elsewhere)
+        if plan.share < 1:
+            readings["server.window"] = self.slice
         seen = dict(parts.facts(self.subject))
         if arm.workload.app is not None or not arm.workload.wire.manner.http:
             seen.pop("fib", None)  # another application has no business with it
@@ -365,32 +374,34 @@ def _started(
         yield _RunningTrial(trial, server, session, subject, restarted)
 
 
-@contextmanager
-def _slowed(plan: Plan, running: Mapping[int, _RunningTrial], parts: Parts) -> Iterator[None]:
-    """Slow the servers down, if that is planned, and sample their usual speed before and after."""
-    if plan.share == 1 or not running:
-        yield
+def _sample(plan: Plan, running: Mapping[int, _RunningTrial]) -> None:
+    """Sample what a request costs at the usual speed, if the servers are slowed down."""
+    seconds = min(SAMPLE, plan.window / 4)
+    for trial in list(running.values()) if plan.share < 1 else ():
+        if trial.begun.slot.arm.load.requests is None:
+            trial.in_turn(partial(trial.sample, seconds))
+
+
+def _take_turn(trial: _RunningTrial, plan: Plan, parts: Parts, turns: int) -> None:
+    """Measure one of a trial's turns, slowed down if that is planned."""
+    load, seconds = trial.begun.slot.arm.load, plan.window / turns
+    measure = partial(trial.measure, seconds, parts.probes)
+    if plan.share == 1:
+        trial.in_turn(measure)
         return
-    trials = list(running.values())
-    lasts = trials[0].begun.slot.arm.load.requests is None
-    lasting = len(trials) * (plan.window + plan.turns * OF_TURN) + LONGEST
-    seconds = lasting if lasts else COUNTED_LOAD
-    cpus = {*(parts.server_cores or ()), *(parts.generator_cores or ())}
-    sample = min(SAMPLE, plan.window / 4)
-
-    def samples() -> None:
-        for trial in list(running.values()) if lasts else ():
-            trial.in_turn(partial(trial.sample, sample))
-
-    samples()
-    load = [pid for trial in trials for pid in trial.session.pids]
-    with slowed(plan.share, load, sorted(cpus or os.sched_getaffinity(0)), seconds) as pids:
-        for trial in trials:
-            if lasts and trial.alone:
-                trial.session.warm_up(SETTLING, 0)
-            trial.subject = replace(trial.subject, generators=(*trial.subject.generators, *pids))
-        yield
-    samples()
+    cpus = sorted({*(parts.server_cores or ()), *(parts.generator_cores or ())})
+    cpus = cpus or sorted(os.sched_getaffinity(0))
+    cost = fmean(trial.unslowed) if trial.unslowed else math.inf
+    trial.slice = window_for(cost, load.connections, len(cpus))
+    lasts = load.requests is None
+    with slowed(
+        plan.share,
+        trial.session.pids,
+        cpus,
+        seconds=seconds + BEYOND if lasts else COUNTED_LOAD,
+        window=trial.slice,
+    ) as helpers:
+        trial.in_turn(partial(measure, helpers), settle=lasts)
 
 
 def _cpu_per_request(session: Session, subject: Subject, sample: float) -> float | None:
@@ -488,7 +499,6 @@ def _cores(parts: Parts, share: float, *, elsewhere: bool) -> dict[str, float]:
         return {
             "server.cores": float(cores),
             "server.share": share,
-            "server.window": WINDOW,
             "cores.shared": 0.0,
         }
     if parts.server_cores is None:
