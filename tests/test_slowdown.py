@@ -82,6 +82,20 @@ def test_shares_of_the_time_become_those_of_the_servers_own_time():
     assert own == {"server.busiest": 0.8, "server.idle": 0.4, "elapsed": 3.0}
 
 
+@pytest.mark.parametrize(
+    ("cost", "connections", "window"),
+    [
+        (80e-6, 64, 0.00128),  # half of the connections keep two CPUs busy
+        (1e-3, 64, slowdown.LONGEST),
+        (10e-6, 10, slowdown.SHORTEST),
+        (float("inf"), 64, slowdown.LONGEST),  # what a request costs is not known
+    ],
+)
+def test_a_window_is_as_long_as_half_of_the_connections_fill(cost, connections, window):
+    """Within the bounds in which a request costs what it costs without windows."""
+    assert slowdown.window_for(cost, connections, 2) == pytest.approx(window)
+
+
 @slows
 def test_a_busy_program_has_no_more_than_its_share():
     """Of a quiet machine's CPUs it has just that."""

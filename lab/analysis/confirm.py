@@ -147,11 +147,13 @@ def judge_effect(effect: Comparison, expects: Better, floor: float) -> Standing:
     """
     if effect.ratio is None:
         return Standing.CONSISTENT
-    rose, fell = effect.ratio.low > 1 + floor, effect.ratio.high < 1 / (1 + floor)
-    if rose or fell:
-        expected = rose is (expects is Better.HIGHER)
-        return Standing.CONFIRMED if expected else Standing.WITHDRAWN
-    return Standing.WITHDRAWN if effect.verdict is Verdict.NO_DIFFERENCE else Standing.CONSISTENT
+    low, high = effect.ratio.low, effect.ratio.high
+    if expects is Better.LOWER:
+        low, high = 1 / high, 1 / low
+    if low > 1 + floor:
+        return Standing.CONFIRMED
+    stayed = high < 1 + floor or effect.verdict is Verdict.NO_DIFFERENCE
+    return Standing.WITHDRAWN if stayed else Standing.CONSISTENT
 
 
 def effect_of(counter: CounterRun, run: Run, observations: Sequence[Observation]) -> Comparison:

@@ -394,6 +394,8 @@ def test_a_withheld_metric_is_compared_in_a_counter_run():
         (0.5, 0.7, Verdict.WORSE, Better.HIGHER, Standing.WITHDRAWN),
         (0.5, 0.7, Verdict.BETTER, Better.LOWER, Standing.CONFIRMED),
         (0.99, 1.01, Verdict.NO_DIFFERENCE, Better.HIGHER, Standing.WITHDRAWN),
+        (0.90, 1.01, Verdict.INCONCLUSIVE, Better.HIGHER, Standing.WITHDRAWN),
+        (0.99, 1.10, Verdict.INCONCLUSIVE, Better.LOWER, Standing.WITHDRAWN),
         (0.99, 1.3, Verdict.INCONCLUSIVE, Better.HIGHER, Standing.CONSISTENT),
         (1.01, 1.3, Verdict.INCONCLUSIVE, Better.HIGHER, Standing.CONSISTENT),
     ],
