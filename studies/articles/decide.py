@@ -249,7 +249,9 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
             return Decision.SMALLER
         # Of an interval the far end counts; where the ends are all that is known, the near one.
         return Decision.REPRODUCED if exact or low >= least else Decision.INCONCLUSIVE
-    excluded = verdict is Verdict.NO_DIFFERENCE if least == 1 else high < least
+    directed = least == 1  # any gain beyond the noise is what such a claim says
+    excluded = high < (1 + floor if directed else least)
+    excluded |= directed and verdict is Verdict.NO_DIFFERENCE
     return Decision.NOT_SEEN if excluded else Decision.INCONCLUSIVE
 
 

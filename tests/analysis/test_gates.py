@@ -201,6 +201,31 @@ def test_generator_bound(cpu, wait, readings, fires):
     assert gates(trial, make.plan()) == expected
 
 
+@pytest.mark.parametrize(
+    ("cores", "busiest", "ok", "fires"),
+    [
+        (1.5, 0.75, 6000, True),
+        (1.65, 0.75, 6000, False),
+        (1.5, 0.85, 6000, False),
+        (1.5, 0.75, 5000, False),
+    ],
+    ids=["fires", "busy in all windows", "one process busy", "requests left"],
+)
+def test_slowed_server_not_busy(cores, busiest, ok, fires):
+    """A window of 3 ms in each 12 that answers 36 requests of 64 connections, or 30."""
+    values = make.READINGS | {
+        "server.cores": 2.0,
+        "server.share": 0.25,
+        "server.window": 0.003,
+        "server.busiest": busiest,
+        "server.cpu_user": 0.25 * cores * make.READINGS["elapsed"],
+        "server.cpu_system": 0.0,
+    }
+    trial = make.trial(make.window(ok=ok), readings=values)
+    expected = {"slowed server not busy": TIME_BASED} if fires else {}
+    assert gates(trial, make.plan()) == expected
+
+
 IDLE = {"server.cpu_user": 0.1, "server.cpu_system": 0.04, "server.busiest": 0.07}
 """Readings of a server that used 0.07 of its core."""
 

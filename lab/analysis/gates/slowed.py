@@ -22,9 +22,9 @@ FEWEST = 3
 """Trials from which on that median counts: the speed of a shared machine changes within seconds."""
 
 LEFT_IDLE = 0.8
-"""Share of its cores below which a slowed server waited for something else than CPU. One that is
-busy in all its windows reads 0.86 and more: looks, kernel threads and the edges of the windows have
-the rest."""
+"""Share of its cores, and of one core for its busiest process, below which a slowed server waited
+for something else than CPU. One that is busy in all its windows reads 0.83 and more: looks, kernel
+threads and the edges of the windows have the rest."""
 
 ANSWERED = 0.5
 """Replies of a window, for each connection, from which it is for the connections that it waited:
@@ -83,11 +83,7 @@ def not_busy(trial: Trial, _beside: Beside) -> Finding | None:
     busiest = trial.readings.get("server.busiest", 0.0)
     period = trial.readings.get("server.window", 0.0) / trial.share
     answered = sum(window.ok / window.wall for window in trial.windows) * period
-    if (
-        used >= LEFT_IDLE * cores
-        or busiest >= common.BUSY
-        or answered < ANSWERED * load.connections
-    ):
+    if used >= LEFT_IDLE * cores or busiest >= LEFT_IDLE or answered < ANSWERED * load.connections:
         return None
     return Finding(
         NOT_BUSY,
@@ -103,7 +99,7 @@ NOT_BUSY = Gate(
     94,
     not_busy,
     Whose.GENERATOR,
-    fires="a slowed server used less than 80 % of its cores, no process of it a whole one, and "
+    fires="a slowed server used less than 80 % of its cores, no process of it 80 % of one, and "
     "answered half of the connections in each window",
     withholds="time",
     because="the next requests come after the window, so the load is the limit",

@@ -120,12 +120,13 @@ def test_what_a_word_stands_for_is_said_with_the_outcome():
     [
         (1.06, 1.2, "reproduced"),
         (0.99, 1.02, "not seen"),
+        (0.94, 1.02, "not seen"),
         (0.9, 1.2, "inconclusive"),
         (0.7, 0.9, "opposite"),
     ],
 )
 def test_a_chart_has_a_direction_and_no_size(low, high, decision):
-    """Any effect in its direction reproduces it; only sameness excludes it."""
+    """Any effect in its direction reproduces it; none beyond the noise excludes it."""
     above = replace(CLAIM, ratio=None, direction="above")
     below = replace(CLAIM, ratio=None, direction="below")
     assert decision_of(above, interval(low, high), 0.05) == decision
