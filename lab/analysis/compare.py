@@ -243,10 +243,15 @@ def verdict_of(low: float, high: float, noise: float, better: Better) -> Verdict
         return Verdict.BETTER if better is Better.HIGHER else Verdict.WORSE
     if high < 1 / (1 + noise):
         return Verdict.WORSE if better is Better.HIGHER else Verdict.BETTER
-    within = min(noise, MOST_SAME)
+    within = same_within(noise)
     if low >= 1 / (1 + within) and high <= 1 + within:
         return Verdict.NO_DIFFERENCE
     return Verdict.INCONCLUSIVE
+
+
+def same_within(noise: float) -> float:
+    """Return the share within which two are alike, whatever the noise: at most `MOST_SAME`."""
+    return min(noise, MOST_SAME)
 
 
 def _pairs(

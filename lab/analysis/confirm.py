@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from lab.analysis.causes import CAUSES
-from lab.analysis.compare import LEAST_FLOOR, profile_side
+from lab.analysis.compare import LEAST_FLOOR, profile_side, same_within
 from lab.analysis.diagnose import causes, explainable
 from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import derive
@@ -152,7 +152,7 @@ def judge_effect(effect: Comparison, expects: Better, floor: float) -> Standing:
         low, high = 1 / high, 1 / low
     if low > 1 + floor:
         return Standing.CONFIRMED
-    stayed = high < 1 + floor or effect.verdict is Verdict.NO_DIFFERENCE
+    stayed = high < 1 + same_within(floor) or effect.verdict is Verdict.NO_DIFFERENCE
     return Standing.WITHDRAWN if stayed else Standing.CONSISTENT
 
 

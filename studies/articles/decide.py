@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from lab.analysis.compare import verdict_of
+from lab.analysis.compare import same_within, verdict_of
 from lab.analysis.confirm import limited_by
 from lab.analysis.gates.effort import GENERATOR_BOUND
 from lab.analysis.judging import planned
@@ -249,9 +249,8 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
             return Decision.SMALLER
         # Of an interval the far end counts; where the ends are all that is known, the near one.
         return Decision.REPRODUCED if exact or low >= least else Decision.INCONCLUSIVE
-    directed = least == 1  # any gain beyond the noise is what such a claim says
-    excluded = high < (1 + floor if directed else least)
-    excluded |= directed and verdict is Verdict.NO_DIFFERENCE
+    # A direction says that there is a gain: one as small as makes no difference is none.
+    excluded = high <= 1 + same_within(floor) if least == 1 else high < least
     return Decision.NOT_SEEN if excluded else Decision.INCONCLUSIVE
 
 

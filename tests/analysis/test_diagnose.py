@@ -406,3 +406,9 @@ def test_what_a_counter_run_proves(low, high, verdict, expects, standing):
     assert judge_effect(effect, expects, 0.02) is standing
     nothing = Comparison("throughput", "a", "b", Verdict.INVALID, None)
     assert judge_effect(nothing, expects, 0.02) is Standing.CONSISTENT
+
+
+def test_noise_withdraws_no_cause_whose_gain_would_make_a_difference():
+    """A run that cannot see a gain of 15 % does not say that there is none."""
+    effect = Comparison("throughput", "a", "b", Verdict.INCONCLUSIVE, Estimate(1.0, 0.9, 1.15, 6))
+    assert judge_effect(effect, Better.HIGHER, 0.3) is Standing.CONSISTENT

@@ -133,6 +133,12 @@ def test_a_chart_has_a_direction_and_no_size(low, high, decision):
     assert decision_of(below, interval(1 / high, 1 / low), 0.05) == decision
 
 
+def test_noise_excludes_no_gain_that_makes_a_difference():
+    """A run that cannot see a gain of 15 % does not say that there is none."""
+    above = replace(CLAIM, ratio=None, direction="above")
+    assert decision_of(above, interval(0.9, 1.15), 0.3) == "inconclusive"
+
+
 def decided(run, claim=CLAIM, **changes):
     """Return what *run*, with changes to its summary, says to *claim*."""
     return decide(claim, replace(summarise(run), **changes))
