@@ -106,10 +106,10 @@ class Clients:
             raise
         return conn
 
-    def send(self, path: str, number: int) -> None:
+    def send(self, path: str, number: int, headers: str = "") -> None:
         """Send a request on the first *number* connections."""
         for conn in self._connections[:number]:
-            conn.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            conn.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n".encode())
 
     def receive(self, number: int) -> None:
         """Read a whole reply on the first *number* connections; close those that it ends."""
@@ -122,6 +122,13 @@ class Clients:
                 reply += piece
             if b"connection: close" in reply.lower():
                 conn.close()
+
+    def receive_to_end(self) -> None:
+        """Read a reply until the server closes, so that it has no connection left."""
+        for conn in self._connections:
+            conn.settimeout(30)
+            reply = b"".join(iter(lambda conn=conn: conn.recv(4096), b""))
+            assert b"ready" in reply, reply
 
     def close(self) -> None:
         """Close all."""
@@ -158,8 +165,8 @@ def connected(where: Place, number: int) -> Clients:
         except OSError:
             return False
         with contextlib.closing(first):
-            first.send("/", 1)
-            first.receive(1)
+            first.send("/", 1, "Connection: close\r\n")
+            first.receive_to_end()
         return True
 
     until(answers, "an answer")
