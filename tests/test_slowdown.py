@@ -83,17 +83,18 @@ def test_shares_of_the_time_become_those_of_the_servers_own_time():
 
 
 @pytest.mark.parametrize(
-    ("cost", "connections", "window"),
+    ("cost", "connections", "measured", "window"),
     [
-        (80e-6, 64, 0.00128),  # half of the connections keep two CPUs busy
-        (1e-3, 64, slowdown.LONGEST),
-        (10e-6, 10, slowdown.SHORTEST),
-        (float("inf"), 64, slowdown.LONGEST),  # what a request costs is not known
+        (80e-6, 64, 0.75, 0.00128),  # half of the connections keep two CPUs busy
+        (1e-3, 64, 0.75, slowdown.LONGEST),
+        (1e-3, 64, 0.12, 0.003),  # of which there are 40
+        (10e-6, 10, 0.75, slowdown.SHORTEST),
+        (None, 64, 0.75, slowdown.USUAL),  # what a request costs is not known
     ],
 )
-def test_a_window_is_as_long_as_half_of_the_connections_fill(cost, connections, window):
+def test_a_window_is_as_long_as_half_of_the_connections_fill(cost, connections, measured, window):
     """Within the bounds in which a request costs what it costs without windows."""
-    assert slowdown.window_for(cost, connections, 2) == pytest.approx(window)
+    assert slowdown.window_for(cost, connections, 2, measured) == pytest.approx(window)
 
 
 @slows
@@ -157,6 +158,7 @@ def test_a_run_says_what_its_server_had(tmp_path):
     readings = [trial["readings"] for trial in trials(tmp_path)]
     cores = float(len(os.sched_getaffinity(0)))
     assert {(each["server.share"], each["server.cores"]) for each in readings} == {(0.25, cores)}
-    assert all(each["server.cpu_unslowed"] > 0 for each in readings)
+    for name in ("server.cpu_unslowed", "server.cpu_halved"):
+        assert all(reading[name] > 0 for reading in readings)
     done = run("lab", "report", *tmp_path.glob("results/*"), cwd=tmp_path)
     assert "at 25% of this machine's speed" in " ".join(done.stdout.split())

@@ -36,18 +36,18 @@ def observe(run: Run) -> tuple[Observation, ...]:
     its outcome.
     """
     counted = swept(run.whole) if run.whole is not None else {}
-    dearer = slowed.dearer(run)
+    prices = slowed.prices(run)
     last = {(trial.slot.block, trial.slot.position): trial for trial in run.trials}
-    return tuple(observed(trial, counted, dearer) for _, trial in sorted(last.items()))
+    return tuple(observed(trial, counted, prices) for _, trial in sorted(last.items()))
 
 
 def observed(
     trial: Trial,
     counted: Mapping[str, Counts] | None = None,
-    dearer: Mapping[tuple[str, str], float] | None = None,
+    prices: Mapping[str, float] | None = None,
 ) -> Observation:
     """Return a trial with what is wrong with it, and with its metrics that count: see `judge`."""
-    findings = judge(trial, counted, dearer)
+    findings = judge(trial, counted, prices)
     metrics = derive(trial)
     if any(finding.withholds is None for finding in findings):
         metrics = {}

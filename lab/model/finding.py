@@ -30,9 +30,9 @@ class Beside:
     """Profile -> value of the sweep -> number of workers or threads that were counted; see
     `lab.analysis.gates.effect`."""
 
-    dearer: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    """Name and role of an arm -> CPU per request over that of the server before it was slowed down;
-    see `lab.analysis.gates.slowed`."""
+    prices: Mapping[str, float] = field(default_factory=dict)
+    """Name of an arm -> how many times the CPU a request costs in the windows of a server
+    that is slowed down; see `lab.analysis.gates.slowed`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

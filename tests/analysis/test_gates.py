@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.gates import GATES, judge
+from lab.analysis.gates.slowed import prices
+from lab.analysis.metrics import derive
 from lab.analysis.summary import summarise
 from lab.analysis.warning import NoiseUnknown
 from lab.model.measurement import Failure
@@ -224,6 +226,30 @@ def test_slowed_server_not_busy(cores, busiest, ok, fires):
     trial = make.trial(make.window(ok=ok), readings=values)
     expected = {"slowed server not busy": TIME_BASED} if fires else {}
     assert gates(trial, make.plan()) == expected
+
+
+@pytest.mark.parametrize(("price", "least", "fires"), [(1.33, 1.1, True), (1.31, 1.1, False)])
+def test_short_windows_of_one_server_and_not_of_the_other(price, least, fires):
+    """A price that both pay changes no ratio."""
+    trial = make.trial()
+    prices = {trial.slot.arm.name: price, "other": least}
+    found = {finding.gate.name for finding in judge(trial, prices=prices)}
+    assert found == ({"short windows"} if fires else set())
+
+
+def test_the_price_of_windows_is_the_mean_of_an_arms_trials():
+    """Of six and more: the speed of a shared machine changes between two samples."""
+    cpu = derive(make.trial())["cpu"]
+
+    def prices_of(*ratios):
+        trials = [
+            make.trial(block=block, readings=make.READINGS | {"server.cpu_halved": ratio * cpu})
+            for block, ratio in enumerate(ratios)
+        ]
+        return prices(make.run(make.plan(), trials))
+
+    assert prices_of(*[1.0, 1.44] * 3) == {"baseline": pytest.approx(1.25)}
+    assert prices_of(*[1.2] * 5) == {}
 
 
 IDLE = {"server.cpu_user": 0.1, "server.cpu_system": 0.04, "server.busiest": 0.07}
@@ -628,14 +654,9 @@ def shown(gate):
     """Return the names of the gates that its bad example fires, and of those of its good one."""
     example = EXAMPLES[gate]
     return [
-        [finding.gate.name for finding in judge(trial, example.swept, {key(trial): dearer})]
-        for trial, dearer in zip((example.bad, example.good), example.dearer, strict=True)
+        [finding.gate.name for finding in judge(trial, example.swept, {trial.slot.arm.name: price})]
+        for trial, price in zip((example.bad, example.good), example.prices, strict=True)
     ]
-
-
-def key(trial):
-    """Return by what `Beside.dearer` knows the arm of a trial."""
-    return trial.slot.arm.name, trial.slot.arm.role
 
 
 @pytest.mark.parametrize("gate", GATES, ids=lambda gate: gate.name)

@@ -145,8 +145,8 @@ class Example:
     swept: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """See `lab.model.finding.Beside.swept`."""
 
-    dearer: tuple[float, float] = (1.0, 1.0)
-    """Of the arms of both: see `lab.model.finding.Beside.dearer`."""
+    prices: tuple[float, float] = (1.0, 1.0)
+    """Of the arms of both: see `lab.model.finding.Beside.prices`."""
 
 
 EXAMPLES: Mapping[Gate, Example] = {
@@ -183,7 +183,7 @@ EXAMPLES: Mapping[Gate, Example] = {
         trial(readings={"cores.shared": 1.0}), trial(readings={"cores.shared": 0.0})
     ),
     slowed.SHORT_WINDOWS: Example(
-        trial(readings=SLOWED), trial(readings=SLOWED), dearer=(1.7, 1.4)
+        trial(readings=SLOWED), trial(readings=SLOWED), prices=(1.7, 1.4)
     ),
     slowed.NOT_BUSY: Example(
         trial(readings={**SLOWED, "server.cpu_user": 0.4, "server.busiest": 0.6}),

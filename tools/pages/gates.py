@@ -24,7 +24,7 @@ def sayings() -> str:
 
 def _said(gate: Gate) -> str:
     example = EXAMPLES[gate]
-    dearer = {(example.bad.slot.arm.name, str(example.bad.slot.arm.role)): example.dearer[0]}
-    findings = judge(example.bad, example.swept, dearer)
+    prices = {example.bad.slot.arm.name: example.prices[0]}
+    findings = judge(example.bad, example.swept, prices)
     (finding,) = (finding for finding in findings if finding.gate is gate)
     return f"{finding.reason}. {finding.advice}"

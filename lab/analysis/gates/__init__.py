@@ -40,7 +40,7 @@ GATES: tuple[Gate, ...] = tuple(
 def judge(
     trial: Trial,
     swept: Mapping[str, Mapping[str, float]] | None = None,
-    dearer: Mapping[tuple[str, str], float] | None = None,
+    prices: Mapping[str, float] | None = None,
 ) -> tuple[Finding, ...]:
     """
     Return what is wrong with *trial*, most fundamental first; nothing for a sound one.
@@ -51,11 +51,11 @@ def judge(
     Args:
         trial: What was measured.
         swept: See `Beside.swept`; None where the trial is judged by itself.
-        dearer: See `Beside.dearer`; the same.
+        prices: See `Beside.prices`; the same.
     """
     fired: dict[Gate, Finding] = {}
     for gate in GATES if trial.windows else NOT_MEASURED:
-        finding = gate.check(trial, Beside(fired, swept or {}, dearer or {}))
+        finding = gate.check(trial, Beside(fired, swept or {}, prices or {}))
         if finding is not None:
             fired[gate] = finding
     return tuple(fired.values())

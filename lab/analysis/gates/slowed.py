@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from statistics import median
+from statistics import geometric_mean
 
 from lab.analysis.gates import common
 from lab.analysis.metrics import derive
@@ -12,14 +12,16 @@ from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measurement import Run, Trial
 from lab.model.wording import counted
 
-DEARER = 1.5
-"""Median over an arm's trials of CPU per request over that of the same server unslowed, from which
-the windows are too short for it. Four processes of two threads read 1.3 in windows of any length
-from 3 to 24 ms, because several CPUs cost them more; servers whose threads wake each other up to
-2.4."""
+DEARER = 1.2
+"""Price of the windows over that of the arm that pays least, from which the two are not compared.
+Ten trials of a server with itself read up to 1.14."""
 
-FEWEST = 3
-"""Trials from which on that median counts: the speed of a shared machine changes within seconds."""
+DEAREST = 1.5
+"""Price of the windows from which a server is another server in them, whatever others pay."""
+
+FEWEST = 6
+"""Trials from which on their mean counts: the speed of a shared machine changes within seconds, so
+that the price of a trial scatters by a tenth."""
 
 LEFT_IDLE = 0.8
 """Share of its cores, and of one core for its busiest process, below which a slowed server waited
@@ -31,33 +33,50 @@ ANSWERED = 0.5
 their next requests come after the window."""
 
 
-def dearer(run: Run) -> Mapping[tuple[str, str], float]:
-    """Return `Beside.dearer` of a run; without the arms of which there are too few trials."""
-    ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
+def prices(run: Run) -> Mapping[str, float]:
+    """Return `Beside.prices` of a run; without the arms of which there are too few trials."""
+    halved: dict[str, list[float]] = defaultdict(list)
     for trial in run.trials:
-        if before := trial.readings.get("server.cpu_unslowed"):
+        if sample := trial.readings.get("server.cpu_halved"):
             cpu = derive(trial).get("cpu")
-            ratios[_key(trial)] += [cpu / before] if cpu else []
-    return {key: median(values) for key, values in ratios.items() if len(values) >= FEWEST}
+            halved[trial.slot.arm.name] += [sample / cpu] if cpu else []
+    return {
+        name: price(geometric_mean(ratios))
+        for name, ratios in halved.items()
+        if len(ratios) >= FEWEST
+    }
 
 
-def _key(trial: Trial) -> tuple[str, str]:
-    return trial.slot.arm.name, trial.slot.arm.role
+def price(halved: float) -> float:
+    """
+    Return how many times the CPU a request costs in windows, over that in windows without an end.
+
+    What a server pays for a window it pays twice as often in windows half as long.
+
+    Args:
+        halved: CPU per request in windows half as long over that in the windows.
+
+    >>> price(1.2)
+    1.25
+    """
+    return max(1.0, 1 / (2 - min(halved, 1.9)))
 
 
 def short_windows(trial: Trial, beside: Beside) -> Finding | None:
     """
-    Judge whether a request cost a slowed server more CPU than the same server unslowed.
+    Judge whether a server pays for its windows, and more than those that it is compared with.
 
     By all trials of the arm: by each trial alone, what is kept would depend on its figure.
     """
-    ratio = beside.dearer.get(_key(trial), 1.0)
-    if trial.share == 1 or ratio <= DEARER:
+    paid = beside.prices.get(trial.slot.arm.name, 1.0)
+    least = min(beside.prices.values(), default=1.0)
+    if paid <= min(DEARER * least, DEAREST):
         return None
     return Finding(
         SHORT_WINDOWS,
-        f"a request costs {ratio:.2f} times the CPU that it costs when the server is not slowed",
-        "The server pays for each window anew; compare it with --server-share 100%.",
+        f"the windows make a request cost {paid:.2f} times the CPU, by windows half as long (least "
+        f"of this run: {least:.2f} times)",
+        "Use more connections, which make the windows longer, or --server-share 100%.",
     )
 
 
@@ -66,8 +85,9 @@ SHORT_WINDOWS = Gate(
     92,
     short_windows,
     Whose.GENERATOR,
-    fires="a request costs a slowed server 1.5 times the CPU that it costs just before and after "
-    "(median of its trials, three at least)",
+    fires="its windows make a request of a slowed server cost 1.5 times the CPU, or 1.2 times what "
+    "they make it cost another server of the run (by windows half as long; mean of six trials at "
+    "least)",
     withholds="everything",
     because="servers whose threads wake each other pay for each window anew: it would be another "
     "server",

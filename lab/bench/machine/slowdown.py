@@ -22,8 +22,15 @@ from lab.errors import GeneratorError
 PROGRAM = Path(__file__).with_name("windows.py")
 """The program that opens and closes the windows."""
 
-LONGEST = 0.003
-"""Seconds of a window: long enough for a server whose threads wake each other."""
+USUAL = 0.003
+"""Seconds of a window where what a request costs is not known."""
+
+LONGEST = 0.012
+"""Seconds of a window: a server whose threads wake each other pays little for so few, and at a
+share of 10 % the machine answers a shell each 0.12 s."""
+
+FEWEST = 40
+"""Windows of a measurement: of fewer, whether one more falls into it would show in requests/s."""
 
 SHORTEST = 0.001
 """In windows half as long a request costs uWSGI a tenth more; in these about as much as in longer
@@ -59,19 +66,23 @@ def obstacle() -> str | None:
     return None
 
 
-def window_for(cost: float, connections: int, cpus: int) -> float:
+def window_for(cost: float | None, connections: int, cpus: int, measured: float) -> float:
     """
     Return the seconds of a window that a load fills.
 
     Args:
-        cost: CPU seconds of a request.
+        cost: CPU seconds of a request; None: unknown.
         connections: Requests that wait when a window opens.
         cpus: Those that may serve them.
+        measured: Seconds that a measurement gives to the server.
 
-    >>> window_for(80e-6, 64, 2)
+    >>> window_for(80e-6, 64, 2, 0.75)
     0.00128
     """
-    return min(LONGEST, max(SHORTEST, FILLED * connections * cost / cpus))
+    if cost is None:
+        return USUAL
+    filled = FILLED * connections * cost / cpus
+    return max(SHORTEST, min(LONGEST, measured / FEWEST, filled))
 
 
 @contextmanager
@@ -80,7 +91,7 @@ def slowed(
     load: Sequence[int],
     cpus: Sequence[int],
     seconds: float,
-    window: float = LONGEST,
+    window: float = USUAL,
 ) -> Iterator[Sequence[int]]:
     """
     Slow down whatever runs on *cpus* but for the load; yield the processes that do it.

@@ -28,7 +28,7 @@ from contextlib import suppress
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 SPINNER, LOAD, CONDUCTOR = 1, 2, 3  # priorities of SCHED_FIFO
 LONGEST = 500_000
-"""Microseconds that a spinner may run without a sleep: a period has a window in each 0.1 s."""
+"""Microseconds that a spinner may run without a sleep: a period is 0.12 s at the most."""
 
 
 def main() -> None:

@@ -14,13 +14,12 @@ prints, and nothing here knows which command started the run.
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import fmean
@@ -63,8 +62,8 @@ GENERATOR_FAILURES = 3
 """The run ends after this many trials in a row for which the generator could make no load."""
 
 SAMPLE = 0.5
-"""Seconds of full load before and after a server is slowed down, for its CPU per request; no more
-than a quarter of the window."""
+"""Seconds of full load in which the CPU per request is sampled: before a server is slowed down, and
+in windows half as long after each turn; no more than half of that."""
 
 SETTLING = 0.25
 """Seconds of load that are not recorded after that."""
@@ -113,7 +112,7 @@ class Observer(Protocol):
         """Which replies are right is known, and the first trial comes next."""
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
-        """A stage of a trial begins: "start", "warm-up", "window" or "stop"."""
+        """A stage of a trial begins: "start", "warm-up", "speed", "window" or "stop"."""
 
     def finished(self, trial: Trial, findings: Sequence[Finding]) -> None:
         """A trial has been recorded."""
@@ -257,14 +256,11 @@ def run_together(
 
         for number in range(len(slots)):
             take(number, partial(start, number))
-        _sample(plan, running)
-        for turn in range(turns):
-            stage = "window" if alone else f"turn {turn + 1} of {turns}"
+        for turn, (stage, step) in enumerate(_steps(plan, parts, turns)):
             order = random.Random(f"{plan.seed}/{slots[0].block}/{turn}")
             for number in order.sample(list(running), len(running)):
                 observer.stage(slots[number], attempt, stage)
-                take(number, partial(_take_turn, running[number], plan, parts, turns))
-        _sample(plan, running)
+                take(number, partial(step, running[number]))
         for number, running_trial in running.items():
             outcomes[number] = running_trial.trial(plan, parts)
             observer.stage(slots[number], attempt, "stop")
@@ -286,7 +282,9 @@ class _RunningTrial:
     windows: list[Sequence[Window]] = field(default_factory=list)
     readings: list[Mapping[str, float]] = field(default_factory=list)
     unslowed: list[float] = field(default_factory=list)
-    """CPU seconds of a request before and after the server was slowed down."""
+    """CPU seconds of a request before the server was slowed down."""
+    halved: list[float] = field(default_factory=list)
+    """The same in windows half as long as the trial's."""
     slice: float = 0.0
     """Seconds for which it had the CPUs at a time, if it was slowed down."""
 
@@ -315,10 +313,10 @@ class _RunningTrial:
             readings.update(stop())
         self.readings.append(readings)
 
-    def sample(self, seconds: float) -> None:
-        """Take a sample of the CPU that a request costs at the server's usual speed."""
+    def sample(self, seconds: float, samples: list[float]) -> None:
+        """Add a sample of the CPU seconds that a request costs."""
         cpu = _cpu_per_request(self.session, self.subject, seconds)
-        self.unslowed += [] if cpu is None else [cpu]
+        samples += [] if cpu is None else [cpu]
 
     def trial(self, plan: Plan, parts: Parts) -> Trial:
         """Return the whole trial."""
@@ -327,6 +325,8 @@ class _RunningTrial:
         readings = in_own_time(joined_readings(self.readings), plan.share)
         if self.unslowed:
             readings["server.cpu_unslowed"] = fmean(self.unslowed)
+        if self.halved:
+            readings["server.cpu_halved"] = fmean(self.halved)
         readings |= clients_side(readings, windows)
         readings |= _cores(parts, plan.share, elsewhere=self.session.elsewhere)
         if plan.share < 1:
@@ -374,34 +374,63 @@ def _started(
         yield _RunningTrial(trial, server, session, subject, restarted)
 
 
-def _sample(plan: Plan, running: Mapping[int, _RunningTrial]) -> None:
-    """Sample what a request costs at the usual speed, if the servers are slowed down."""
-    seconds = min(SAMPLE, plan.window / 4)
-    for trial in list(running.values()) if plan.share < 1 else ():
-        if trial.begun.slot.arm.load.requests is None:
-            trial.in_turn(partial(trial.sample, seconds))
+_Step = Callable[[_RunningTrial], None]
 
 
-def _take_turn(trial: _RunningTrial, plan: Plan, parts: Parts, turns: int) -> None:
-    """Measure one of a trial's turns, slowed down if that is planned."""
-    load, seconds = trial.begun.slot.arm.load, plan.window / turns
+def _steps(plan: Plan, parts: Parts, turns: int) -> Iterator[tuple[str, _Step]]:
+    """Yield what is done with each running server, one server after the other, and its stage."""
+    seconds = plan.window / turns
+    sample = min(SAMPLE, seconds / 2)
+    if plan.share < 1:
+        yield "speed", partial(_choose_windows, parts, sample, plan.share * seconds)
+    for turn in range(turns):
+        stage = "window" if turns == 1 else f"turn {turn + 1} of {turns}"
+        yield stage, partial(_take_turn, plan, parts, seconds, sample)
+
+
+def _choose_windows(parts: Parts, sample: float, measured: float, trial: _RunningTrial) -> None:
+    """Choose the windows by what a request costs at the server's usual speed."""
+    load = trial.begun.slot.arm.load
+    if load.requests is None:
+        trial.in_turn(partial(trial.sample, sample, trial.unslowed))
+    cost = fmean(trial.unslowed) if trial.unslowed else None
+    trial.slice = window_for(cost, load.connections, len(_cpus(parts)), measured)
+
+
+def _take_turn(
+    plan: Plan, parts: Parts, seconds: float, sample: float, trial: _RunningTrial
+) -> None:
+    """Measure one of a trial's turns; if it is slowed down, also what half windows cost."""
     measure = partial(trial.measure, seconds, parts.probes)
     if plan.share == 1:
         trial.in_turn(measure)
         return
-    cpus = sorted({*(parts.server_cores or ()), *(parts.generator_cores or ())})
-    cpus = cpus or sorted(os.sched_getaffinity(0))
-    cost = fmean(trial.unslowed) if trial.unslowed else math.inf
-    trial.slice = window_for(cost, load.connections, len(cpus))
-    lasts = load.requests is None
-    with slowed(
+    lasts = trial.begun.slot.arm.load.requests is None
+    with _slowed(plan, parts, trial, seconds, trial.slice) as helpers:
+        trial.in_turn(partial(measure, helpers), settle=lasts)
+    if lasts:
+        with _slowed(plan, parts, trial, sample, trial.slice / 2):
+            trial.in_turn(partial(trial.sample, sample, trial.halved), settle=True)
+
+
+def _slowed(
+    plan: Plan, parts: Parts, trial: _RunningTrial, seconds: float, window: float
+) -> AbstractContextManager[Sequence[int]]:
+    """Slow a trial's server down for a measurement of some seconds: see `slowed`."""
+    lasts = trial.begun.slot.arm.load.requests is None
+    return slowed(
         plan.share,
         trial.session.pids,
-        cpus,
+        _cpus(parts),
         seconds=seconds + BEYOND if lasts else COUNTED_LOAD,
-        window=trial.slice,
-    ) as helpers:
-        trial.in_turn(partial(measure, helpers), settle=lasts)
+        window=window,
+    )
+
+
+def _cpus(parts: Parts) -> Sequence[int]:
+    """Return the CPUs of server and load."""
+    cpus = {*(parts.server_cores or ()), *(parts.generator_cores or ())}
+    return sorted(cpus or os.sched_getaffinity(0))
 
 
 def _cpu_per_request(session: Session, subject: Subject, sample: float) -> float | None:
