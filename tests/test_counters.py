@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from lab.analysis.diagnose import causes
@@ -282,6 +283,31 @@ def test_a_full_pool_is_tested_by_a_larger_one(asked_of_uvicorn, tmp_path):
     asked = asked_of_uvicorn("thread pool full", readings).workload
     path = asked.runtime.variables.reveal()["PYTHONPATH"]
     assert Path(path.split(":")[0], "sitecustomize.py").is_file()
+
+
+SPREAD = {
+    "server.cpu_user": 2.1,
+    "server.cpu_system": 1.1,
+    "server.busiest": 1.6,
+    "server.busiest_threads": 5.0,
+    "server.switches_voluntary": 24_000.0,
+}
+
+
+def cpus_below(pid):
+    """Return the CPUs that a server may use."""
+    below = psutil.Process(pid).children(recursive=True)
+    assert below
+    return {cpu for process in below for cpu in process.cpu_affinity()}
+
+
+def test_threads_that_wake_each_other_are_tested_on_one_cpu(asked_of_uvicorn, tmp_path):
+    """Of those that the server may use."""
+    made = asked_of_uvicorn("CPU affinity", SPREAD)
+    with ServerRunner().start(made.profile, made.workload, tmp_path, [1]) as server:
+        assert cpus_below(server.pid) == {1}
+    with ServerRunner().start(made.profile, made.workload, tmp_path, None) as server:
+        assert cpus_below(server.pid) == {min(os.sched_getaffinity(0))}
 
 
 @pytest.mark.parametrize("tokens", [None, 8])

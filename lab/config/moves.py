@@ -59,9 +59,12 @@ class Move:
     """How many times the workers that the trials had, whichever server's command it is."""
     pool: int = 1
     """How many times the threads that AnyIO has for `def` handlers."""
+    pinned: bool = False
+    """Whether the server is kept to one CPU."""
 
 
 TWICE_THE_WORKERS = Move("twice-the-workers", "twice the workers", workers=2)
+ON_ONE_CPU = Move("one-cpu", "the server on one CPU", pinned=True)
 LARGER_POOL = Move("larger-pool", "five times the threads for `def` handlers", pool=5)
 
 

@@ -41,15 +41,21 @@ def scaled(profile: Profile, quantity: str, number: int) -> Profile:
         return replace(
             profile, private_copy=private_copy, options=options, digest=digest_of(options)
         )
-    commands = tuple(_with_number(command, quantity, number) for command in profile.commands)
+    commands = [_with_number(command, quantity, number) for command in profile.commands]
+    scaled_profile = with_commands(profile, commands, f"{quantity} = {number}")
+    return replace(scaled_profile, private_copy=private_copy)
+
+
+def with_commands(profile: Profile, commands: Sequence[tuple[str, ...]], change: str) -> Profile:
+    """Return *profile* with other commands; *change* is part of its digest."""
     remaining = iter(commands)
     options = tuple(
         (name, json.dumps(next(remaining)) if name == "run" else text)
         for name, text in profile.options
     )
-    digest = digest_of(((profile.digest, f"{quantity} = {number}"),))
-    peer = replace(profile.peer, commands=commands)
-    return replace(profile, private_copy=private_copy, peer=peer, options=options, digest=digest)
+    digest = digest_of(((profile.digest, change),))
+    peer = replace(profile.peer, commands=tuple(commands))
+    return replace(profile, peer=peer, options=options, digest=digest)
 
 
 def _why_fixed(profile: Profile, quantity: str) -> str | None:

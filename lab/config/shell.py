@@ -53,7 +53,7 @@ def _wrappers() -> dict[str, Wrapper]:
         "stdbuf": Wrapper("-i -o -e"),
         **dict.fromkeys(("nohup", "setsid", "with-contenv", "numactl", "time"), Wrapper()),
         **dict.fromkeys(INITS, Wrapper("-p -e -r --rewrite")),
-        **dict.fromkeys(("gosu", "su-exec", "setuidgid", "s6-setuidgid"), user),
+        **dict.fromkeys(("gosu", "su-exec", "setuidgid", "s6-setuidgid", "taskset"), user),
         "setpriv": Wrapper("--reuid --regid --groups"),
         "chpst": Wrapper("-u -U -e -m -o -b -d -n"),
         "sudo": Wrapper("-u -g --user --group"),

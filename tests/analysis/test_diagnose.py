@@ -24,6 +24,13 @@ BUSY = {"server.cpu_user": 1.6, "server.cpu_system": 0.45}
 
 HALF = {"server.cpu_user": 0.6, "server.cpu_system": 0.4, "server.busiest": 0.5}
 LAZY = {"server.cpu_user": 0.05, "server.cpu_system": 0.02, "server.busiest": 0.03}
+SPREAD = {
+    "server.cpu_user": 2.4,
+    "server.cpu_system": 1.5,
+    "server.cores": 2.0,
+    "server.busiest": 1.6,
+    "server.busiest_threads": 5.0,
+}
 ONE_OF_TWO = {"server.busiest": 0.98, "server.idle": 0.8, "server.cores": 2.0}
 
 
@@ -90,6 +97,24 @@ CASES = {
         ONE_OF_TWO | {"server.switches_voluntary": 4200.0, "server.busiest": 1.4},
         {},
         [],
+    ),
+    "threads that wake each other across CPUs": (
+        (),
+        SPREAD | {"server.switches_voluntary": 8400.0},
+        {},
+        ["CPU affinity"],
+    ),
+    "threads that compute side by side": (
+        (),
+        SPREAD | {"server.switches_voluntary": 2100.0},
+        {},
+        ["server CPU"],
+    ),
+    "threads of two processes": (
+        (),
+        SPREAD | {"server.switches_voluntary": 8400.0, "server.busiest": 1.2},
+        {},
+        ["server CPU"],
     ),
     "processes that queue for a lock": (
         CONVOY,

@@ -44,6 +44,10 @@ of one thread at full load 0.01-0.04."""
 GIL_BUSIEST = 1.1
 """Cores above which the threads of a process do run side by side, so that no lock holds them."""
 
+WAKING = 1.0
+"""Voluntary switches per reply, from which the threads of a process may wait for each other more
+than they compute."""
+
 CONVOY_SWITCHES = 0.5
 """Voluntary switches per reply. Processes that queue for thunder-lock show 1.0, without it 0.02."""
 
@@ -187,6 +191,21 @@ def gil(s: Signs) -> Evidence:
         f"a process of {s.threads} threads used {busiest:.2f} core, no more than one thread "
         f"could, with {idle:.2f} idle cores beside it and {switches:.2g} voluntary switches "
         "per reply"
+    )
+    return seen, phrases.generator(s), phrases.drops(s)
+
+
+@Hypothesis("CPU affinity", When.FULL_LOAD, outside=moves.ON_ONE_CPU)
+def cpu_affinity(s: Signs) -> Evidence:
+    """The threads of one worker run on several CPUs, and wake each other across them."""
+    busiest, threads = s.get("server.busiest"), s.get("server.busiest_threads")
+    if busiest is None or busiest <= GIL_BUSIEST or not _alone(s, busiest):
+        return None
+    if threads is None or threads < 2 or s.switches is None or s.switches < WAKING:
+        return None
+    seen = (
+        f"one process of {threads:.0f} threads used {busiest:.2f} cores, with {s.switches:.2g} "
+        "voluntary switches per reply"
     )
     return seen, phrases.generator(s), phrases.drops(s)
 

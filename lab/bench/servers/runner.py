@@ -60,6 +60,7 @@ class ServerRunner:
             **({"built": str(built(profile))} if profile.peer.build else {}),
             "workers": _workers(),
             "threads": os.environ.get("THREADS") or "1",
+            "cpu": str(min(cores or os.sched_getaffinity(0))),
         }
 
         def order(endpoint: Endpoint) -> Order:

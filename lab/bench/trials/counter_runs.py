@@ -25,7 +25,7 @@ from lab.bench.trials.plan import arm_of, named
 from lab.bench.workloads import workload
 from lab.config import servers
 from lab.config.moves import Move
-from lab.config.scale import scaled
+from lab.config.scale import scaled, with_commands
 from lab.config.uwsgi import flat, ini
 from lab.errors import ResultsError, UsageError
 from lab.model.measurement import Run
@@ -37,6 +37,8 @@ MOST = 6
 
 RANKS = 2
 """Causes of one profile that are put to the test, from the first on."""
+
+ON_FIRST_CPU = ("taskset", "-c", "{cpu}")
 
 BY_CAUSE = {hypothesis.name: hypothesis for hypothesis in HYPOTHESES}
 
@@ -171,6 +173,10 @@ def _made_for_command(cause: str, arm: Arm, run: Run, folder: Path) -> tuple[str
             profile = scaled(profile, "workers", move.workers * round(median(seen)))
         except UsageError:
             return None  # what the user runs starts its server in its own way
+    if move.pinned:
+        if len(profile.commands) > 1:
+            return None  # a proxy in front has its CPU
+        profile = with_commands(profile, [(*ON_FIRST_CPU, *profile.commands[0])], move.text)
     name, summary = f"{profile.name}~{move.name}", f"{profile.name} with {move.text}"
     profile = replace(profile, name=name, summary=summary, against=None)
     counter = replace(arm, name=named(name, arm.at), profile=profile, role=Role.COUNTER)
