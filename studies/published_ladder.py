@@ -30,6 +30,7 @@ import sys
 import threading
 import time
 import tty
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,8 @@ def main() -> None:
         sys.exit("published_ladder: needs root with the right to set a real-time policy, and ab")
     stored: dict[str, Any] = json.loads(RESULT.read_text()) if RESULT.exists() else {"trials": []}
     trials: list[dict[str, Any]] = stored["trials"]
+    environment = read_environment()
+    machine = environment["cpu"]["model"]
     known = {(entry["profile"], entry["condition"], entry["round"]) for entry in trials}
     for number in range(given.rounds):
         order = [(profile, condition) for profile in PUBLISHED for condition in CONDITIONS]
@@ -197,16 +200,15 @@ def main() -> None:
             )
             if done.returncode:
                 sys.exit(done.returncode)
-            trials.append({"round": number, **json.loads(done.stdout)})
-            _store(trials)
+            trials.append({"round": number, "machine": machine, **json.loads(done.stdout)})
+            _store(trials, environment)
             sys.stdout.write(
                 f"round {number + 1}: {condition}, {profile}: {trials[-1]['rate']:.0f}/s\n"
             )
             sys.stdout.flush()
 
 
-def _store(trials: list[dict[str, Any]]) -> None:
-    environment = read_environment()
+def _store(trials: list[dict[str, Any]], environment: Mapping[str, Any]) -> None:
     kept = {name: environment[name] for name in ("cpu", "kernel", "uwsgi") if name in environment}
     result = {"share": SHARE, "terminal": TERMINAL, "environment": kept, "trials": trials}
     RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
