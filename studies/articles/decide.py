@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from lab.analysis.compare import same_within, verdict_of
+from lab.analysis.compare import MOST_SAME, same_within, verdict_of
 from lab.analysis.confirm import limited_by
 from lab.analysis.gates.effort import GENERATOR_BOUND
 from lab.analysis.judging import planned
@@ -250,7 +250,8 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
         # Of an interval the far end counts; where the ends are all that is known, the near one.
         return Decision.REPRODUCED if exact or low >= least else Decision.INCONCLUSIVE
     # A direction says that there is a gain: one as small as makes no difference is none.
-    excluded = high <= 1 + same_within(floor) if least == 1 else high < least
+    same = high <= 1 + same_within(floor) or (found.below or math.inf) <= MOST_SAME
+    excluded = same if least == 1 else high < least
     return Decision.NOT_SEEN if excluded else Decision.INCONCLUSIVE
 
 

@@ -139,6 +139,14 @@ def test_noise_excludes_no_gain_that_makes_a_difference():
     assert decision_of(above, interval(0.9, 1.15), 0.3) == "inconclusive"
 
 
+def test_a_report_that_shows_no_difference_excludes_a_gain():
+    """An interval within a grade of 5 % or less, in a run of less noise than that."""
+    above = replace(CLAIM, ratio=None, direction="above")
+    alike = replace(interval(0.998, 1.027), below=0.03)
+    assert decision_of(above, alike, 0.021) == "not seen"
+    assert decision_of(above, replace(alike, below=0.1), 0.021) == "inconclusive"
+
+
 def decided(run, claim=CLAIM, **changes):
     """Return what *run*, with changes to its summary, says to *claim*."""
     return decide(claim, replace(summarise(run), **changes))
