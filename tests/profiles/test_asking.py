@@ -31,14 +31,15 @@ def asked(path):
 def endless(tmp_path, monkeypatch):
     """Return an ini that uWSGI never ends to read, and a time too short to fill its memory."""
     monkeypatch.setattr(asking, "TIMEOUT", 0.1)
+    monkeypatch.setattr(asking, "MEMORY", 1 << 30)  # not full before a busy machine sees the time
     path = tmp_path / "endless.ini"
     path.write_text(ENDLESS)
     return path
 
 
 def test_an_ini_that_is_never_read_to_its_end_is_refused(endless):
-    """The refusal names the file and the limit that came first; no uWSGI is left."""
-    with pytest.raises(ProfileError, match=r"endless\.ini.*not read it within (0.1 s|256 MiB)"):
+    """The refusal names the file and says how long uWSGI had; no uWSGI is left."""
+    with pytest.raises(ProfileError, match=r"endless\.ini.*not read it within 0.1 s"):
         asked(endless)
     assert not [each for each in psutil.Process().children() if each.name() == "uwsgi"]
 
