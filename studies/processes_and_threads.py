@@ -18,11 +18,11 @@ import json
 import random
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lab.analysis.metrics import derive
-from lab.bench import profiles
 from lab.bench.load.process import EngineGenerator
 from lab.bench.store.environment import read_environment
 from lab.bench.trials.conduct import real_parts
@@ -31,8 +31,8 @@ from lab.bench.trials.plan import alone, arm_of
 from lab.bench.trials.runner import Silent, run
 from lab.model.measurement import Trial
 from lab.model.plan import Load
-from lab.model.request import Expectation
-from lab.model.workload import Workload
+from lab.model.profile import Profile
+from studies.slowed import DONE, Case, profile_of
 
 RESULT = Path(__file__).parent / "results" / "processes_and_threads.json"
 WINDOW, AT_RATE, WARMUP = 2.0, 6.0, 0.3
@@ -71,23 +71,11 @@ def cell(folder: Path, handler: str, kind: str, number: int) -> dict[str, Any]:
     Raises:
         LabError: It does not start, or the load cannot be made.
     """
-    options = {
-        "pythonpath": str(folder),
-        "module": "handler:application",
-        "http-socket": "127.0.0.1:0",
-        "master": "true",
-        "need-app": "true",
-        "enable-threads": "true",
-        "disable-logging": "true",
-        "listen": "1024",
-        kind: str(number),
-    }
-    lines = [f"{option} = {value}" for option, value in options.items()]
-    path = folder / f"{kind}-{number}.ini"
-    path.write_text("\n".join(("[lab]", f"summary = {path.stem}", "", "[uwsgi]", *lines, "")))
+    options = {"enable-threads": "true", kind: str(number)}
+    profile = profile_of(folder, f"{kind}-{number}", Case({}, options), options)
     full, rate = Load(connections=CLIENTS), Load(connections=CLIENTS, rate=float(RATES[handler]))
-    trial = _trial(path, handler, full, WINDOW)
-    at_rate = _trial(path, handler, rate, AT_RATE)
+    trial = _trial(profile, handler, full, WINDOW)
+    at_rate = _trial(profile, handler, rate, AT_RATE)
     metrics = derive(trial)
     kept_up = derive(at_rate)["throughput"] >= KEPT_UP * RATES[handler]
     return {
@@ -99,15 +87,14 @@ def cell(folder: Path, handler: str, kind: str, number: int) -> dict[str, Any]:
     }
 
 
-def _trial(path: Path, handler: str, load: Load, seconds: float) -> Trial:
-    asked = "/{}/{}".format(*HANDLERS[handler])
-    workload = Workload("work and wait", asked, Expectation(body=b"done\n"))
-    arm = arm_of(profiles.read(str(path)), workload, load)
+def _trial(profile: Profile, handler: str, load: Load, seconds: float) -> Trial:
+    path = "/{}/{}".format(*HANDLERS[handler])
+    arm = arm_of(profile, replace(DONE, path=path), load)
     trials: list[Trial] = []
     parts = real_parts(EngineGenerator(), every_core(), trials.append)
     run(alone(arm, seconds, WARMUP), parts, Silent())
     if not trials[-1].windows:
-        sys.exit(f"{path.stem}: {trials[-1].failure}")
+        sys.exit(f"{profile.name}: {trials[-1].failure}")
     return trials[-1]
 
 

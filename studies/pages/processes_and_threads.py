@@ -21,11 +21,11 @@ def _cells() -> Any:
 
 def _values(name: str, handler: str, kind: str, number: int) -> list[float | None]:
     """Return what all rounds measured."""
-    wanted = (handler, kind, number)
+    key = (handler, kind, number)
     return [
         entry[name]
         for entry in _cells()
-        if (entry["handler"], entry["kind"], entry["number"]) == wanted
+        if (entry["handler"], entry["kind"], entry["number"]) == key
     ]
 
 
