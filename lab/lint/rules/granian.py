@@ -49,8 +49,8 @@ def rsgi(config: Case) -> Iterator[Flaw]:
     "GR002",
     Severity.REMARK,
     "threads limited only by the backlog",
-    why="a worker starts up to half of its share of the backlog as threads; on several CPUs so "
-    "many take up to half of the requests/s of a handler that computes",
+    why="a worker starts up to half of its share of the backlog as threads; on two CPUs so many "
+    "halved the requests/s of a handler that computes",
     source="granian/server/common.py:173 `self.backpressure // 2`",
     bad="granian --interface wsgi site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
