@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.bench.servers.ports import listeners, listens
+from lab.bench.servers import ports
+from lab.bench.servers.ports import free_port, listeners, listens
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::1"])
@@ -35,3 +36,20 @@ def test_two_sockets_on_one_port_are_two():
         address = one.getsockname()
         with socket.create_server(address, reuse_port=True):
             assert len(listeners(address[1])) == 2
+
+
+def test_a_port_that_no_client_gets():
+    """The kernel gives clients the ports of a range of its own."""
+    first, last = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    if first <= max(ports.PORTS):
+        pytest.skip(f"clients get ports from {first} to {last} here")
+    assert free_port() in ports.PORTS
+
+
+def test_another_port_where_all_are_in_use(monkeypatch):
+    """The kernel chooses one then."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        monkeypatch.setattr(ports, "PORTS", (taken,))
+        with socket.create_server(("127.0.0.1", free_port())) as server:
+            assert server.getsockname()[1] != taken

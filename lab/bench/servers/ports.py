@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import secrets
 import socket
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,9 @@ from lab.model.workload import Transport, Workload
 
 HOST = LOOPBACK
 """Backing services are reached on the loopback only; servers under test where `--bind` says."""
+
+PORTS = range(20_000, 30_000)
+"""Servers listen on these: below the ports that Linux gives to clients (32768 to 60999)."""
 
 _LISTEN = "0A"
 
@@ -44,11 +48,20 @@ def accepts(name: str) -> bool:
 
 
 def free_port(host: str = HOST) -> int:
-    """Return a TCP port of *host*, an address of this machine, that nobody uses at this moment."""
-    with socket.socket() as probe:
+    """
+    Return a TCP port of *host*, an address of this machine, that nobody uses at this moment.
+
+    A port of the kernel's range for clients may be in use again before a server binds it.
+    Source: Linux, Documentation/networking/ip-sysctl.rst, ip_local_port_range.
+    """
+    for _ in range(20):
+        with suppress(OSError), socket.socket() as probe:
+            port = secrets.choice(PORTS)
+            probe.bind((host, port))
+            return port
+    with socket.socket() as probe:  # all in use, or no address of this machine
         probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return port
+        return int(probe.getsockname()[1])
 
 
 def listens(port: int) -> bool:
