@@ -70,11 +70,12 @@ Case = tuple[str, Path, list[str]]
 def write_examples(folder: Path) -> None:
     """Write the examples of all rules to *folder*, in a folder for each."""
     from lab.config import servers  # noqa: PLC0415 - the other commit's process needs none of it
+    from lab.lint.examples import STARTS  # noqa: PLC0415
     from lab.lint.rules.rule import RULES  # noqa: PLC0415
 
     for code, rule in RULES.items():
-        in_dockerfile = rule.bad.startswith("FROM ")
-        name = "Dockerfile" if in_dockerfile else servers.of_code(code).file
+        begins = [path.name for begin, path in STARTS.items() if rule.bad.startswith(begin)]
+        name = begins[0] if begins else servers.of_code(code).file
         for kind, example in (("bad", rule.bad), ("good", rule.good), ("near", rule.near_miss)):
             text = example
             if name.endswith(".py") and text.startswith("gunicorn "):

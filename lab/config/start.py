@@ -47,11 +47,17 @@ class Surroundings:
     supervisor: str = ""
     """What starts the process, and starts it again, as "systemd"."""
 
+    unit_type: str = ""
+    """How systemd learns that the service has started, as the unit has it: "notify"."""
+
     restarts: str = ""
     """When the supervisor starts it again, as the file has it: "on-failure"."""
 
     environ: Mapping[str, str] = field(default_factory=dict)
     """Environment variables."""
+
+    has_other_variables: bool = False
+    """Whether it gets variables that stand elsewhere, as by `env_file`."""
 
     folder: Path | None = None
     """The folder that the process is started in; of an image, the folder here with its files."""

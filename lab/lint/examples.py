@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lab.config import servers
+from lab.config import servers, sources
 from lab.config.configuration import Config, Known
 from lab.config.reading import read_start
-from lab.config.sources import dockerfile, uvicorn_run
 from lab.config.start import Surroundings
 
 MUCH = Known(
@@ -52,6 +51,13 @@ ELSEWHERE = {
 }
 """Code -> what is known of its rule's examples, where that is something else."""
 
+STARTS = {
+    "FROM ": Path("Dockerfile"),
+    "import uvicorn": Path("main.py"),
+    "[Service]": Path("shop.service"),
+}
+"""How an example begins that starts a server -> the file that it is."""
+
 
 def whole(code: str, text: str) -> str:
     """Return the file that a rule's example is: see `example`."""
@@ -65,16 +71,15 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
 
     Args:
         code: The rule's.
-        text: The whole file, which may be a Dockerfile; of uWSGI without any section, what stands
-            below `[uwsgi]`.
+        text: The whole file, as one of `STARTS`; of uWSGI without any section, what stands below
+            `[uwsgi]`.
         known: What is known besides; without it, what makes the rule speak.
     """
-    if text.startswith(("FROM ", "import uvicorn")):
-        is_python = text.startswith("import ")
-        path, known = Path("main.py" if is_python else "Dockerfile"), known or MUCH
+    begins = (path for begin, path in STARTS.items() if text.startswith(begin))
+    if path := next(begins, None):
+        known = known or MUCH
         known = replace(known, overlay={**known.overlay, path: text})
-        starts = (uvicorn_run if is_python else dockerfile).starts(path, text)
-        (start,) = (start for start in starts if start.is_default)
+        (start,) = (start for start in sources.starts_of(path, text) if start.is_default)
         return read_start(start, start.known(known))
     server = servers.of_code(code)
     command = text.startswith(f"{server.program} ")

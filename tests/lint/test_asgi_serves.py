@@ -201,6 +201,45 @@ def test_a_service_in_the_background_gets_no_signal(tmp_path):
         assert other.status() != psutil.STATUS_ZOMBIE
 
 
+UWSGI = ("uwsgi", "--http-socket", "127.0.0.1:{port}", "--module", "shop_wsgi:app")
+
+READY = [
+    (UWSGI, True),
+    ((*UWSGI, "--master"), True),
+    (gunicorn("shop_wsgi:app"), True),
+    (("granian", "--interface", "wsgi", "--port", "{port}", "shop_wsgi:app"), False),
+    (("uvicorn", "--port", "{port}", "shop_asgi:app"), False),
+    (("hypercorn", "--bind", "127.0.0.1:{port}", "shop_asgi:app"), False),
+]
+
+
+@pytest.mark.parametrize(("command", "tells"), READY)
+def test_who_tells_systemd_that_it_has_started(command, tells, tmp_path):
+    """ST011: by READY=1 to the socket that the unit's process is given."""
+    unit = tmp_path / "shop.service"
+    unit.write_text(f"[Service]\nType=notify\nExecStart={' '.join(command)}\n")
+    assert ("ST011" in {flaw.code for flaw in lint(str(unit), Known()).flaws}) is not tells
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.setblocking(False)
+        messages = []
+
+        def ready():
+            with suppress(BlockingIOError):
+                messages.append(systemd.recv(999))
+            return any(b"READY=1" in message for message in messages)
+
+        variables = {"NOTIFY_SOCKET": str(tmp_path / "notify")}
+        with started(tmp_path, *command, **variables) as (port, process):
+            until(lambda: served(port), "a reply")
+            if tells:
+                until(ready, "READY=1")
+            else:
+                process.terminate()
+                process.wait(60)
+                assert not ready()
+
+
 @pytest.mark.parametrize(
     ("options", "scheme"), [([], b"http"), (["--forwarded-allow-ips", "*"], b"https")]
 )

@@ -25,6 +25,22 @@ UNIT = """\
 EnvironmentFile=/etc/shop.env
 ExecStart=/usr/bin/granian --host 127.0.0.1 shop:app
 """
+SERVICES = """\
+services:
+  shop:
+    env_file: .env
+    command: granian --host 0.0.0.0 shop:app
+  other:
+    command: granian --host 0.0.0.0 other:app
+"""
+POD = """\
+kind: Pod
+spec:
+  containers:
+  - name: shop
+    envFrom: [{configMapRef: {name: shop}}]
+    command: [granian, --host, 0.0.0.0, shop:app]
+"""
 
 
 @pytest.fixture
@@ -55,14 +71,25 @@ def test_hypercorn_has_no_option_that_is_called_as_in_its_files(lint):
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("start.sh", "#!/bin/sh\nexec granian shop:app\n"), ("shop.service", UNIT)],
+    [
+        ("start.sh", "#!/bin/sh\nexec granian shop:app\n"),
+        ("shop.service", UNIT),
+        ("compose.yaml:shop", SERVICES),
+        ("pod.yaml", POD),
+    ],
 )
 def test_granians_interface_may_be_set_elsewhere(lint, name, text):
     """In the image that has the script, or in a file that is not here."""
-    Path(name).write_text(text)
+    Path(name.partition(":")[0]).write_text(text)
     out = lint(name, "--all", "--select", "GR001")[1]
     assert "GR001 remark" in out
     assert "unless GRANIAN_INTERFACE is set" in out
+
+
+def test_granians_interface_is_missing_where_only_another_service_has_a_file(lint):
+    """What `env_file` of one service names, the others do not get."""
+    Path("compose.yaml").write_text(SERVICES)
+    assert "GR001 error" in lint("compose.yaml:other", "--select", "GR001")[1]
 
 
 def test_an_option_that_is_a_variable_is_not_called_unknown(lint):

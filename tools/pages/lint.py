@@ -115,4 +115,6 @@ def evidence(said: str, docs: str = "../") -> str:
 
 def language(rule: Rule) -> str:
     """Return what a block with an example of a rule is called."""
+    if rule.bad.startswith("["):
+        return "ini"
     return {"UW": "ini", "GU": "python", "ST": "dockerfile"}.get(rule.code[:2], "text")

@@ -80,6 +80,7 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
         stop_signal=text(service.get("stop_signal")) or built.stop_signal,
         supervisor="compose",
         restarts=text(service.get("restart")),
+        has_other_variables="env_file" in service,
         folder=file.path.parent / (_context(service) or "."),
         image_folder=text(service.get("working_dir")) or built.image_folder or "/",
         copies=(*built.copies, *_volumes(service, file.path)),
@@ -105,6 +106,7 @@ def _built(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterator
         stop_signal=text(service.get("stop_signal")) or around.stop_signal,
         supervisor="compose",
         restarts=text(service.get("restart")),
+        has_other_variables="env_file" in service,
         copies=(*around.copies, *_volumes(service, file.path)),
         user=text(service.get("user")).partition(":")[0] or around.user,
     )

@@ -73,6 +73,7 @@ def _starts(
         shell=shell_of(image),
         supervisor="kubernetes",
         restarts=text(pod.get("restartPolicy")) or "Always",
+        has_other_variables="envFrom" in container,
         image_folder=text(container.get("workingDir")) or "/",
     )
     line = file.words((_live(value), begins, ends) for value, begins, ends in words)

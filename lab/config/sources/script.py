@@ -26,5 +26,6 @@ def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
     if not path.name.endswith("sh") and not _SHEBANG.match(text):
         return ()
     file = SourceFile(path, text)
-    commands = starts_in("", file.part(0, len(text)), Surroundings(in_shell=True))
+    around = Surroundings(in_shell=True, has_other_variables=True)
+    commands = starts_in("", file.part(0, len(text)), around)
     return with_own_names(replace(start, name=start.program) for start in commands)

@@ -55,8 +55,10 @@ def _starts(file: SourceFile) -> Iterator[StartCommand]:
         is_first_process=False,
         stop_signal=values.get("KillSignal", ""),
         supervisor="systemd",
+        unit_type=values.get("Type", ""),
         restarts=values.get("Restart", "no"),
         folder=Path(folder) if folder.startswith("/") else None,
+        has_other_variables="EnvironmentFile" in values,
         user=values.get("User", ""),
         limits={key: value for key, value in values.items() if key.startswith("Limit")},
     )

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 
+from lab.config import sources
+from lab.config.sources import procfile, supervisor, systemd
+from lab.errors import ProfileError
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 
-WATCHERS = re.compile(r".+\.service|supervisor[\w.-]*\.(?:conf|ini)|Procfile")
+WATCHERS = re.compile("|".join(kind.CALLED for kind in (systemd, supervisor, procfile)))
 """Names of files in which systemd, Supervisor and their like are told what to start."""
-
-COMMAND = r"^\s*(?:ExecStart\s*=|command\s*=|\w+:).*\buwsgi\b.*(?<![\w.-]){}(?![\w.-])"
-"""A line of theirs that starts uWSGI with a file."""
-
-FORKS = re.compile(r"^\s*Type\s*=\s*forking\b", re.MULTILINE)
-"""By which systemd expects that the first process ends."""
 
 MOST = 20
 """Such files that are read."""
@@ -50,10 +48,12 @@ def in_background(config: Case) -> Iterator[Flaw]:
 def _watcher(config: Case) -> str | None:
     """Return the name of a file beside the configuration that starts uWSGI with it."""
     folder = config.file.absolute().parent
-    starts = re.compile(COMMAND.format(re.escape(config.file.name)), re.MULTILINE)
-    named = (name for name in config.known.names(folder) if WATCHERS.fullmatch(name))
-    for name in islice(named, MOST):
-        text = (config.known.read(folder / name) or "").replace("\\\n", " ")
-        if starts.search(text) and not FORKS.search(text):
-            return name
+    named = rf"(?<![\w.-]){re.escape(config.file.name)}(?![\w.-])"
+    names = (name for name in config.known.names(folder) if WATCHERS.fullmatch(name))
+    for name in islice(names, MOST):
+        with suppress(ProfileError):
+            for start in sources.starts_of(folder / name, config.known.read(folder / name) or ""):
+                forking = start.surroundings.unit_type == "forking"
+                if start.program == "uwsgi" and not forking and re.search(named, start.text):
+                    return name
     return None

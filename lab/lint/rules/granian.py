@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,9 +15,6 @@ from lab.lint.rules.command_options import (
     unknown_options,
 )
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Severity, rule
-
-VARIABLES = re.compile(r"^\s*(?:EnvironmentFile\s*=|env_file\s*:|envFrom\s*:)", re.MULTILINE)
-"""By which a file names others with variables."""
 
 
 @rule(
@@ -36,9 +32,8 @@ def rsgi(config: Case) -> Iterator[Flaw]:
     """A remark where the variable may be set elsewhere: in a script, beside EnvironmentFile=."""
     if config.last("interface") is not None:
         return
-    file = config.start.spot.file if config.start else config.file
-    text = config.texts.get(file) or config.known.read(file) or ""
-    if text.startswith("#!") or VARIABLES.search(text):
+    is_script = (config.texts.get(config.file) or "").startswith("#!")
+    if is_script or config.known.surroundings.has_other_variables:
         text = f"no --interface: unless GRANIAN_INTERFACE is set, {WHY}"
         yield config.flaw(config.top, text, harmless=True)
     else:

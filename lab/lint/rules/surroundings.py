@@ -221,6 +221,34 @@ def unknown_of_fastapi(config: Case) -> Iterator[Flaw]:
             yield config.flaw(config.top, f"{name}: {WHY}")
 
 
+NOTIFIES = frozenset({"uWSGI", "gunicorn"})
+"""Servers that tell systemd when they have started."""
+
+
+@rule(
+    "ST011",
+    Severity.DANGEROUS,
+    "a systemd Type= that does not fit the server",
+    why="systemd waits, then stops the server after TimeoutStartSec (default: 90 s)",
+    source="https://www.freedesktop.org/software/systemd/man/systemd.service.html#Type=; "
+    "Kludex/uvicorn#678; emmett-framework/granian#381",
+    bad="[Service]\nType=notify\nExecStart=/srv/venv/bin/granian --interface asgi shop:app",
+    good="[Service]\nType=exec\nExecStart=/srv/venv/bin/granian --interface asgi shop:app",
+    near_miss="[Service]\nType=notify\nExecStart=/srv/venv/bin/gunicorn shop:app",
+)
+def never_started(config: Case) -> Iterator[Flaw]:
+    """An application may send READY=1 itself."""
+    expected, server = config.known.surroundings.unit_type, config.server
+    instead = "notify" if server in NOTIFIES else "exec"
+    if expected == "forking" and not config.last("daemon", "daemonize", "daemonize2"):
+        text = f"Type=forking: {server} stays in the foreground, so {WHY}; write Type={instead}"
+        yield config.flaw(config.top, text)
+    elif expected in {"notify", "notify-reload"} and server not in NOTIFIES:
+        text = f"Type={expected}: {server} does not tell systemd that it has started. Unless your "
+        text += f"application sends READY=1, {WHY}; write Type={instead}"
+        yield config.flaw(config.top, text)
+
+
 NO_LIMIT = frozenset({"granian", "uvicorn"})
 """Servers that wait forever for requests in flight where no option limits it."""
 
