@@ -132,8 +132,8 @@ class BackingError(LabError):
     """A backing service does not start, or has ended and does not start again."""
 
     def __init__(self, name: str, problem: str, log: str) -> None:
-        said = log_lines(log.splitlines()[-20:], None)
-        super().__init__("\n".join((f"backing service {name}: {problem}", *said)))
+        lines = log_lines(log.splitlines()[-20:], None)
+        super().__init__("\n".join((f"backing service {name}: {problem}", *lines)))
 
 
 class GeneratorError(LabError):

@@ -65,6 +65,9 @@ COUNTERS = (
 )
 """What the kernel counts of timers and full queues."""
 
+MOST_ERRORS = 5
+"""Times that ab may give up in a trial; it does when the server resets a connection."""
+
 PORT = 8080
 
 
@@ -137,7 +140,7 @@ def _load(server: subprocess.Popen[bytes]) -> dict[str, Any]:
     after = read_counters("self")
     rate = re.search(r"Requests per second:\s+([\d.]+)", text)
     if rate is None:
-        sys.exit(f"ab reports no requests/s: {text[-500:]}")
+        return {"error": re.sub(r"\s+", " ", text[-200:])}
     slowest = re.search(r"^\s*100%\s+(\d+)", text, re.MULTILINE)
     median = re.search(r"^\s*50%\s+(\d+)", text, re.MULTILINE)
     failed = re.search(r"Failed requests:\s+(\d+)", text)
@@ -190,22 +193,30 @@ def main() -> None:
         for profile, condition in order:
             if (profile, condition, number) in known:
                 continue
-            words = (sys.executable, "-m", "studies.published_ladder", "--trial")
-            done = subprocess.run(
-                ("unshare", "--net", *words, profile, condition),
-                stdout=subprocess.PIPE,
-                text=True,
-                check=False,
-                cwd=ROOT,
-            )
-            if done.returncode:
-                sys.exit(done.returncode)
-            trials.append({"round": number, "machine": machine, **json.loads(done.stdout)})
+            outcome = _measured(profile, condition)
+            trials.append({"round": number, "machine": machine, **outcome})
             _store(trials, environment)
             sys.stdout.write(
                 f"round {number + 1}: {condition}, {profile}: {trials[-1]['rate']:.0f}/s\n"
             )
             sys.stdout.flush()
+
+
+def _measured(profile: str, condition: str) -> dict[str, Any]:
+    """Return a trial's outcome; one in which ab gives up is made again, and its error is kept."""
+    words = (sys.executable, "-m", "studies.published_ladder", "--trial", profile, condition)
+    errors = list[str]()
+    while len(errors) < MOST_ERRORS:
+        done = subprocess.run(
+            ("unshare", "--net", *words), stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT
+        )
+        if done.returncode:
+            sys.exit(done.returncode)
+        outcome: dict[str, Any] = json.loads(done.stdout)
+        if "error" not in outcome:
+            return outcome | ({"errors": errors} if errors else {})
+        errors.append(outcome["error"])
+    sys.exit(f"ab gave up {MOST_ERRORS} times: {errors[-1]}")
 
 
 def _store(trials: list[dict[str, Any]], environment: Mapping[str, Any]) -> None:

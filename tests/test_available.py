@@ -81,7 +81,9 @@ def test_what_a_configuration_serves_is_no_application_for_the_other_interface(
 ):
     """A server of that is left out, with the reason."""
     monkeypatch.chdir(SITES)
-    chosen, skipped, _ = available([command, "granian-asgi", "granian"], workload(own=True))
+    chosen, skipped, _ = available(
+        [command, "granian-asgi", "granian"], workload(profile_names_app=True)
+    )
     assert [each.profile.name for each in chosen][1:] == [kept]
     assert [why.split(";")[0][:6] for why in skipped.values()] == ["serves"]
 

@@ -86,7 +86,7 @@ class Across:
     @property
     def undecided(self) -> dict[str, tuple[int, float]]:
         """Metric -> how many changes are, and the smallest ratio that would have been found."""
-        found = {}
+        undecided = {}
         for metric in self.metrics:
             sizes = [
                 run_difference.detectable * (1 + run_difference.floor)
@@ -96,8 +96,8 @@ class Across:
                 and run_difference.detectable is not None
             ]
             if sizes:
-                found[metric] = len(sizes), min(sizes)
-        return found
+                undecided[metric] = len(sizes), min(sizes)
+        return undecided
 
     @property
     def capped(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

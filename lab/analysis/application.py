@@ -9,12 +9,14 @@ from lab.model.plan import Plan
 
 def applications(plan: Plan) -> dict[str, str]:
     """Return what each profile serves: what all are asked to serve, else what its options say."""
-    found = {
+    by_profile = {
         arm.profile.name: arm.workload.app or servers.settings(arm.profile).application
         for arm in plan.arms
         if arm.profile.reply is None
     }
-    return {name: application for name, application in found.items() if application is not None}
+    return {
+        name: application for name, application in by_profile.items() if application is not None
+    }
 
 
 def interface(plan: Plan) -> str:

@@ -59,7 +59,7 @@ def shared_ceiling(
         return None
     measured = (_measured(profile.name, observations) for profile in plan.profiles)
     by_rate = sorted(
-        (profile for profile in measured if profile is not None), key=lambda each: each.rate
+        (profile for profile in measured if profile is not None), key=lambda profile: profile.rate
     )
     for first, slowest in enumerate(by_rate):
         for share in (SAME_RATE, SUSPICIOUS):
@@ -67,7 +67,7 @@ def shared_ceiling(
                 profile for profile in by_rate[first:] if profile.rate <= slowest.rate * (1 + share)
             ]
             if _is_ceiling(group, share, noise):
-                return _found(group)
+                return _shared_ceiling(group)
     return None
 
 
@@ -89,7 +89,7 @@ def _is_ceiling(group: Sequence[_Profile], share: float, noise: float) -> bool:
     return len(cpus) == len(group) and max(cpus) > min(cpus) * (1 + OTHER_WORK) * (1 + noise)
 
 
-def _found(group: Sequence[_Profile]) -> SharedCeiling:
+def _shared_ceiling(group: Sequence[_Profile]) -> SharedCeiling:
     cpus = [profile.cpu for profile in group if profile.cpu is not None]
     return SharedCeiling(
         tuple(profile.name for profile in group),

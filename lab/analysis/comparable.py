@@ -81,7 +81,7 @@ def require_comparable(before: Run, after: Run) -> tuple[DifferingKey, ...]:
         NothingSharedError: Only their reference is in both.
     """
     allowed: list[DifferingKey] = []
-    forbidden = [*differences(_asked(before), _asked(after)), *_profiles(before, after)]
+    forbidden = [*differences(_conditions(before), _conditions(after)), *_profiles(before, after)]
     # What was read before the first trial of each.
     first = (next(iter(run.environments.values()), {}) for run in (before, after))
     for differing_key in differences(*first):
@@ -107,7 +107,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
     >>> [each.key for each in differences(one, other)]
     ['cpu.cores']
     """
-    left, right = (dict(flatten(steady(each))) for each in (before, after))
+    left, right = (dict(flatten(steady(environment))) for environment in (before, after))
     for key in sorted(left.keys() | right.keys()):
         if left.get(key) != right.get(key):
             yield DifferingKey(key, _text(left.get(key)), _text(right.get(key)))
@@ -119,10 +119,10 @@ def _may_differ(key: str) -> bool:
     return key.startswith(COMPARED) or key in UNSTEADY
 
 
-def _asked(run: Run) -> dict[str, Any]:
+def _conditions(run: Run) -> dict[str, Any]:
     """Return what the server was asked, but for folders: two checkouts may be compared."""
     plan = run.plan
-    asked: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "workload": dataclasses.asdict(_comparable(plan.workload)),
         "load": dataclasses.asdict(plan.load),
         "plan": {
@@ -140,12 +140,12 @@ def _asked(run: Run) -> dict[str, Any]:
     }
     cores = [t.readings["server.cores"] for t in run.trials if "server.cores" in t.readings]
     if cores:
-        asked["server"] = {"cores": statistics.median(cores), "share": plan.share}
-    asked["cores"] = {"shared": run.shares_cores}
+        settings["server"] = {"cores": statistics.median(cores), "share": plan.share}
+    settings["cores"] = {"shared": run.shares_cores}
     # By number: a pod has another name each time.
     hosts = sorted(run.hosts.values(), key=repr)
-    asked["hosts"] = {str(number): dict(host) for number, host in enumerate(hosts, 1)}
-    return asked
+    settings["hosts"] = {str(number): dict(host) for number, host in enumerate(hosts, 1)}
+    return settings
 
 
 def _comparable(workload: Workload) -> Workload:
@@ -178,11 +178,11 @@ def _profiles(before: Run, after: Run) -> Iterator[DifferingKey]:
 
 def _profile(before: Profile, after: Profile) -> DifferingKey:
     """Name the options in which two profiles of one name differ."""
-    found = difference(after, before)
+    changes = difference(after, before)
     options = [
-        *((key, "absent", value) for key, value in found.added),
-        *((key, value, "absent") for key, value in found.removed),
-        *found.changed,
+        *((key, "absent", value) for key, value in changes.added),
+        *((key, value, "absent") for key, value in changes.removed),
+        *changes.changed,
     ]
     if not options:  # such as the same options in another order
         return DifferingKey(f"profile {before.name}", before.digest[:12], after.digest[:12])

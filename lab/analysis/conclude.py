@@ -11,7 +11,7 @@ from lab.analysis.conclusion import BaselineDistance, Conclusion, Trust, Uncount
 from lab.analysis.confirm import limited_by
 from lab.analysis.ending import exit_status
 from lab.analysis.gates_fired import gates_fired
-from lab.analysis.health import HEADLINE, noise_check, told_apart
+from lab.analysis.health import HEADLINE, noise_check, passed_aa
 from lab.analysis.judging import UNJUDGED, judge_own
 from lab.analysis.limits import limits, silent
 from lab.analysis.machine import facts, network
@@ -52,7 +52,7 @@ def conclude(summary: Summary, thresholds: Sequence[Threshold] | None = None) ->
         noisy=tuple(
             name
             for name, aa in summary.aa.items()
-            if aa.ratio is not None and not told_apart(aa, run.plan.smallest)
+            if aa.ratio is not None and not passed_aa(aa, run.plan.smallest)
         ),
         detectable=_detectable(summary, metric),
         limits=limits(summary),
@@ -93,17 +93,19 @@ def _trust(summary: Summary) -> Trust:
 
 def _against(summary: Summary, metric: str) -> dict[str, Comparison]:
     """Return how each profile compares with the baseline, of those that can be compared."""
-    found = {step.profile: step.baseline[metric] for step in summary.steps}
+    comparisons = {step.profile: step.baseline[metric] for step in summary.steps}
     return {
-        profile: comparison for profile, comparison in found.items() if comparison.ratio is not None
+        profile: comparison
+        for profile, comparison in comparisons.items()
+        if comparison.ratio is not None
     }
 
 
 def _at_limit(summary: Summary) -> bool:
     """Return whether the generator's limit leaves all throughputs undecided, and CPU can tell."""
-    found = _against(summary, "throughput").values()
-    open_ = all(comparison.verdict is Verdict.INCONCLUSIVE for comparison in found)
-    limited = any(comparison.may_be is not None for comparison in found)
+    comparisons = _against(summary, "throughput").values()
+    open_ = all(comparison.verdict is Verdict.INCONCLUSIVE for comparison in comparisons)
+    limited = any(comparison.may_be is not None for comparison in comparisons)
     return open_ and limited and bool(_against(summary, "cpu"))
 
 

@@ -24,24 +24,24 @@ def steps_from(plan: Plan) -> dict[str, str | None]:
     server if there is one, and no reference line, which nothing is a step from.
     """
     names = {profile.name for profile in plan.profiles}
-    found = {
+    origins = {
         profile.name: profile.against
         for profile in plan.profiles
         if profile.against is None or profile.against in names
     }
-    found[plan.profiles[0].name] = None  # all others are compared with it
+    origins[plan.profiles[0].name] = None  # all others are compared with it
     lines = reference_lines(plan)
     for place, profile in enumerate(plan.profiles):
-        if profile.name in found:
+        if profile.name in origins:
             continue
         earlier = [
-            each
-            for each in plan.profiles[:place]
-            if each not in lines and profile.name not in _descent(each.name, found)
+            candidate
+            for candidate in plan.profiles[:place]
+            if candidate not in lines and profile.name not in _descent(candidate.name, origins)
         ]
-        alike = [each for each in earlier if each.server == profile.server]
-        found[profile.name] = (alike or earlier)[-1].name if earlier else None
-    return found
+        alike = [candidate for candidate in earlier if candidate.server == profile.server]
+        origins[profile.name] = (alike or earlier)[-1].name if earlier else None
+    return origins
 
 
 def _descent(name: str | None, before: Mapping[str, str | None]) -> Iterator[str]:

@@ -39,12 +39,12 @@ def causes(observation: Observation, without: frozenset[str] = frozenset()) -> t
         return ()
     full = observation.trial.slot.arm.load.rate is None or OVERLOAD in read.gates
     usual = (When.EVERY_LOAD, When.FULL_LOAD) if full else (When.EVERY_LOAD,)
-    found = _found(usual, read, without)
+    matching_causes = _matching(usual, read, without)
     if full:
-        found = found or _found((When.LAST,), read, without)
-        named = {cause.name for cause in found}
-        found += _found((When.BESIDE,), read, without | named)
-    return tuple(found)
+        matching_causes = matching_causes or _matching((When.LAST,), read, without)
+        named = {cause.name for cause in matching_causes}
+        matching_causes += _matching((When.BESIDE,), read, without | named)
+    return tuple(matching_causes)
 
 
 def explainable(observation: Observation) -> bool:
@@ -65,7 +65,7 @@ def _meaningless(finding: Finding, gates: Mapping[Gate, str]) -> bool:
     return finding.withholds is None and finding.gate.explains
 
 
-def _found(whens: Iterable[When], seen: Signs, without: frozenset[str]) -> list[Cause]:
+def _matching(whens: Iterable[When], seen: Signs, without: frozenset[str]) -> list[Cause]:
     """Return the causes that *seen* shows, of those that are asked for so, in their order."""
     answers = [hypothesis.shows(seen) for hypothesis in HYPOTHESES if hypothesis.when in whens]
     return [cause for cause in answers if cause is not None and cause.name not in without]

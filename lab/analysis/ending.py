@@ -123,7 +123,7 @@ def _to_old(summaries: Sequence[Summary]) -> Iterator[Comparison]:
     for summary in summaries:
         old, metric = summary.run.plan.reference, summary.run.plan.deciding or METRICS[0]
         others = (profile.name for profile in summary.run.plan.profiles if profile.name != old)
-        yield from (summary.compare(metric, each, old) for each in others)
+        yield from (summary.compare(metric, name, old) for name in others)
 
 
 def _unlike(summary: Summary) -> bool:

@@ -247,10 +247,10 @@ def telling_values(run: Run) -> TellingValues | None:
 
 def protocols(run: Run) -> Protocols | None:
     """Return who is asked in which protocol; None where all are asked in one."""
-    asked: dict[Wire, dict[str, None]] = {}
+    profiles_by_wire: dict[Wire, dict[str, None]] = {}
     for arm in run.plan.arms:
-        asked.setdefault(arm.workload.wire, {})[arm.profile.name] = None
-    several = {wire: tuple(names) for wire, names in asked.items()}
+        profiles_by_wire.setdefault(arm.workload.wire, {})[arm.profile.name] = None
+    several = {wire: tuple(names) for wire, names in profiles_by_wire.items()}
     return Protocols(several) if len(several) > 1 else None
 
 

@@ -118,7 +118,7 @@ def exit_code(
     """
     if broken:
         return 1
-    if len(measurable) < min(2, profiles) or not told_apart(aa[HEADLINE], smallest):
+    if len(measurable) < min(2, profiles) or not passed_aa(aa[HEADLINE], smallest):
         return 3
     return 0
 
@@ -155,7 +155,7 @@ def is_broken(failed: int, trials: int) -> bool:
     return failed > 0 and failed >= BROKEN * trials
 
 
-def told_apart(aa: Comparison, smallest: float) -> bool:
+def passed_aa(aa: Comparison, smallest: float) -> bool:
     """
     Return whether the A/A comparison passed.
 
@@ -166,7 +166,7 @@ def told_apart(aa: Comparison, smallest: float) -> bool:
 
 
 def alike(ratio: Estimate, smallest: float) -> bool:
-    """Return whether two identical servers that came out at *ratio* passed: see `told_apart`."""
+    """Return whether two identical servers that came out at *ratio* passed: see `passed_aa`."""
     return not differs(ratio) and half_width(ratio) <= smallest
 
 
@@ -207,10 +207,10 @@ def _unlike(plan: Plan, aa: Mapping[str, Comparison]) -> dict[str, Estimate]:
 
 def _noise(run: Run, aa: Mapping[str, Comparison], *, voided: bool) -> list[Notice]:
     """Return what the A/A arm shows of this machine; nothing when all is well."""
-    headline, found = aa[HEADLINE], noise_check(run.plan, aa)
-    if found is None:
+    headline, check = aa[HEADLINE], noise_check(run.plan, aa)
+    if check is None:
         return [NoiseUnknown(headline.reference, voided, of_two=headline.ratio is not None)]
-    if found.passed:
+    if check.passed:
         return []
     seen, blocks, smallest = _unlike(run.plan, aa), run.blocks, run.plan.smallest
     apart = all(half_width(ratio) <= smallest for ratio in seen.values())
@@ -218,4 +218,4 @@ def _noise(run: Run, aa: Mapping[str, Comparison], *, voided: bool) -> list[Noti
     known = [number for number in needed if number is not None]
     enough = max(known) if not (apart or voided) and len(known) == len(needed) else None
     decides = HEADLINE in seen
-    return [Noise(headline.reference, seen, smallest, found.within, enough, decides, apart=apart)]
+    return [Noise(headline.reference, seen, smallest, check.within, enough, decides, apart=apart)]

@@ -236,8 +236,8 @@ def exit_code(judgements: Iterable[Judgement], otherwise: int) -> int:
 
     That is 99 when one failed, 1 when a server is broken, 3 when one cannot be judged or is open.
     """
-    said = (STATUSES[judgement.outcome] for judgement in judgements)
-    return gravest(otherwise, *said)
+    statuses = (STATUSES[judgement.outcome] for judgement in judgements)
+    return gravest(otherwise, *statuses)
 
 
 def _edge(threshold: Threshold, floor: float) -> float:

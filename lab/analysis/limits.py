@@ -87,13 +87,13 @@ def limits(summary: Summary) -> tuple[Limit, ...]:
 
     None where no trial was looked at for causes.
     """
-    found: dict[tuple[bool, str, Standing], list[Diagnosis]] = {}
+    groups: dict[tuple[bool, str, Standing], list[Diagnosis]] = {}
     unexplained = []
     for row in summary.rows:
         diagnoses = summary.diagnoses.get(row.profile.name, ())
         limit = limited_by(diagnoses)
         for diagnosis in diagnoses:
-            found.setdefault(
+            groups.setdefault(
                 (diagnosis is not limit, diagnosis.cause.name, diagnosis.standing), []
             ).append(diagnosis)
         # With no trial that counts, the gates explain it; of a constant reply nobody asks.
@@ -111,7 +111,7 @@ def limits(summary: Summary) -> tuple[Limit, ...]:
             tuple(members),
         )
         for (further, cause, standing), members in sorted(
-            found.items(), key=lambda item: item[0][0]
+            groups.items(), key=lambda item: item[0][0]
         )
     ]
     if unexplained:
@@ -137,10 +137,10 @@ def no_effect(inert: Mapping[str, Sequence[str]]) -> tuple[NoEffect, ...]:
 
 
 def _stretches(names: Sequence[str], ladder: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    found: list[list[str]] = []
+    stretches: list[list[str]] = []
     for name in names:
-        if found and ladder.index(found[-1][-1]) + 1 == ladder.index(name):
-            found[-1].append(name)
+        if stretches and ladder.index(stretches[-1][-1]) + 1 == ladder.index(name):
+            stretches[-1].append(name)
         else:
-            found.append([name])
-    return tuple(map(tuple, found))
+            stretches.append([name])
+    return tuple(map(tuple, stretches))

@@ -86,8 +86,8 @@ def network(run: Run) -> Network | None:
         if window.rtt is not None:
             nearest[window.host] = min(window.rtt, nearest.get(window.host, window.rtt))
     alike: dict[tuple[tuple[str, Any], ...], list[str]] = {}
-    for name, found in run.hosts.items():
-        key = tuple(_chosen(dict(flatten(found)), HOST).items())
+    for name, host_facts in run.hosts.items():
+        key = tuple(_chosen(dict(flatten(host_facts)), HOST).items())
         alike.setdefault(key, []).append(name)
     ends = (min(nearest.values()), max(nearest.values())) if nearest else None
     return Network(tuple(Hosts(tuple(names), dict(key)) for key, names in alike.items()), ends)

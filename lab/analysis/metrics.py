@@ -70,17 +70,17 @@ def derive(trial: Trial) -> dict[str, float]:
 
 def _percentiles(windows: Sequence[Window]) -> dict[str, float]:
     """Return those that so many replies can place."""
-    found = {}
+    percentiles = {}
     latency = merged_latency(windows)
     replies = latency.total()
     if replies:
-        found["p50"], found["p90"], p99 = quantiles(latency, (0.50, 0.90, 0.99))
+        percentiles["p50"], percentiles["p90"], p99 = quantiles(latency, (0.50, 0.90, 0.99))
         if replies >= P99_REPLIES:
-            found["p99"] = p99
+            percentiles["p99"] = p99
     service = merged_service(windows)
     if service.total() >= P99_REPLIES:
-        found["service_p99"] = quantile(service, 0.99)
-    return found
+        percentiles["service_p99"] = quantile(service, 0.99)
+    return percentiles
 
 
 def _throughput(windows: Sequence[Window], load: Load) -> float:
@@ -114,10 +114,10 @@ def merged_service(windows: Iterable[Window]) -> Counter[int]:
 
 def merged(histograms: Iterable[Mapping[int, int]]) -> Counter[int]:
     """Return the sum of histograms: microseconds -> count."""
-    found: Counter[int] = Counter()
+    total: Counter[int] = Counter()
     for histogram in histograms:
-        found.update(histogram)
-    return found
+        total.update(histogram)
+    return total
 
 
 def quantile(latency: Mapping[int, int], q: float) -> float:

@@ -52,8 +52,8 @@ def observed(
     if any(finding.withholds is None for finding in findings):
         metrics = {}
     withheld = {name for finding in findings for name in finding.withholds or ()}
-    own = (finding for finding in findings if finding.gate.whose is not Whose.GENERATOR)
-    if any("throughput" in (finding.withholds or ()) for finding in own):
+    other_findings = (finding for finding in findings if finding.gate.whose is not Whose.GENERATOR)
+    if any("throughput" in (finding.withholds or ()) for finding in other_findings):
         withheld.add("served")
     withheld |= followers(withheld)
     kept = {name: value for name, value in metrics.items() if name not in withheld}

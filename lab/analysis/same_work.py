@@ -51,25 +51,25 @@ class OtherWork(Notice):
 
 def work(observations: Iterable[Observation]) -> float | None:
     """Return the median of the reading per reply over these trials; None where there is none."""
-    found = []
+    per_reply = []
     for trial in (item.trial for item in observations):
         reading = trial.readings.get(trial.slot.arm.workload.work or "")
         if reading is not None and (replies := replies_while_probed(trial)):
-            found.append(reading / replies)
-    return statistics.median(found) if found else None
+            per_reply.append(reading / replies)
+    return statistics.median(per_reply) if per_reply else None
 
 
-def differs(found: Iterable[float | None]) -> bool:
+def differs(works: Iterable[float | None]) -> bool:
     """Return whether these works are surely not the same."""
-    known = [each for each in found if each is not None]
+    known = [amount for amount in works if amount is not None]
     return bool(known) and max(known) > ALIKE * min(known)
 
 
 def different_work(observations: Sequence[Observation], plan: Plan) -> OtherWork | None:
     """Return the works of a run's profiles where they are not the same."""
     names = [profile.name for profile in plan.profiles]
-    found = {name: work(o for o in observations if o.trial.measures(name)) for name in names}
-    if not differs(found.values()):
+    works = {name: work(o for o in observations if o.trial.measures(name)) for name in names}
+    if not differs(works.values()):
         return None
-    known = {name: each for name, each in found.items() if each is not None}
+    known = {name: amount for name, amount in works.items() if amount is not None}
     return OtherWork(plan.workload.work or "", known)

@@ -88,10 +88,10 @@ def trimmed(log_ratios: Sequence[Sequence[float]]) -> Centre:
     Raises:
         TooFewSamplesError: Fewer than two blocks.
     """
-    n, each = len(log_ratios), max(map(len, log_ratios), default=1)
+    n, per_block = len(log_ratios), max(map(len, log_ratios), default=1)
     if n < 2:
         raise TooFewSamplesError(n, 2)
-    blocks = [those if len(those) == each else [*those] * each for those in log_ratios]
+    blocks = [those if len(those) == per_block else [*those] * per_block for those in log_ratios]
     ordered = sorted(itertools.chain.from_iterable(blocks))
     cut = len(ordered) // TRIM
     kept = ordered[cut : len(ordered) - cut]
@@ -99,7 +99,7 @@ def trimmed(log_ratios: Sequence[Sequence[float]]) -> Centre:
     drawn_in = [
         statistics.fmean([min(max(ratio, low), high) for ratio in ratios]) for ratios in blocks
     ]
-    of = len(kept) / each
+    of = len(kept) / per_block
     error = standard_error(drawn_in) * math.sqrt(n * (n - 1) / (of * (of - 1)))
     return Centre(statistics.fmean(kept), error, of - 1, n)
 

@@ -264,7 +264,7 @@ def summarise(run: Run) -> Summary:
 def _shares(plan: Plan, comparisons: Comparisons) -> dict[str, dict[str, Comparison]]:
     """Leave out lines of another server: what it needs is no part of a profile's own work."""
     lines = reference_lines(plan)
-    found = {
+    shares_by_profile = {
         profile.name: {
             line.name: comparisons.of("cpu", profile_side(line.name), profile_side(profile.name))
             for line in lines
@@ -273,7 +273,7 @@ def _shares(plan: Plan, comparisons: Comparisons) -> dict[str, dict[str, Compari
         for profile in plan.profiles
         if profile not in lines
     }
-    return {profile: shares for profile, shares in found.items() if shares}
+    return {profile: shares for profile, shares in shares_by_profile.items() if shares}
 
 
 def _health(

@@ -160,8 +160,8 @@ class SweepConclusion:
     @property
     def most(self) -> Differs | None:
         """The largest of the differences; None where nothing differs."""
-        told = (*self.gains, *self.differences)
-        return max(told, key=lambda each: surely(each.most), default=None)
+        all_differences = (*self.gains, *self.differences)
+        return max(all_differences, key=lambda difference: surely(difference.most), default=None)
 
     @property
     def run(self) -> Run:
@@ -259,8 +259,8 @@ def conclude_sweep(
         level=level,
         differences=differences,
         checked=len(made),
-        passed=sum(each.passed for each in made),
-        noisy=tuple(value for value, each in checks.items() if each is None or not each.passed),
+        passed=sum(check.passed for check in made),
+        noisy=tuple(value for value, check in checks.items() if check is None or not check.passed),
         warnings=tuple(_warnings(summaries)),
         warned=tuple(_warned(summaries)),
         growths=columns if counted else {},
@@ -287,9 +287,9 @@ def _gains(
             for value, comparison in zip(values, column, strict=True)
             if comparison.verdict is not Verdict.INVALID
         }
-        told = list(_decided(profile, sides))
-        gains += told
-        if sides and not told:
+        differences = list(_decided(profile, sides))
+        gains += differences
+        if sides and not differences:
             level.append(profile)
     return tuple(gains), tuple(level)
 
@@ -309,14 +309,14 @@ def _differences(summaries: Sequence[Summary], metric: str) -> Iterator[Differs]
 def _decided(profile: str, sides: Mapping[str, Comparison]) -> Iterator[Differs]:
     """Yield where it is better, and where it is worse."""
     for verdict in (Verdict.BETTER, Verdict.WORSE):
-        told = {
+        comparisons = {
             value: comparison
             for value, comparison in sides.items()
             if comparison.verdict is verdict
         }
-        if told:
-            most = max(told, key=lambda value: surely(told[value]))
-            yield Differs(profile, verdict, tuple(told), most, told[most])
+        if comparisons:
+            most = max(comparisons, key=lambda value: surely(comparisons[value]))
+            yield Differs(profile, verdict, tuple(comparisons), most, comparisons[most])
 
 
 def _warnings(summaries: Sequence[Summary]) -> Iterator[Notice]:

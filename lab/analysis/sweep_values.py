@@ -35,18 +35,18 @@ class SweepValue:
 def reading(summary: Summary, profile: str, metric: str) -> SweepValue | None:
     """Return what *metric* was in the trials that count, else in all; None where it was in none."""
     trials = [item for item in summary.observations if item.trial.measures(profile)]
-    found = tuple(item.metrics[metric] for item in trials if metric in item.metrics)
-    told = bool(found)
-    if not told:
+    samples = tuple(item.metrics[metric] for item in trials if metric in item.metrics)
+    any_valid = bool(samples)
+    if not any_valid:
         derived = (derive(item.trial) for item in trials)
-        found = tuple(each[metric] for each in derived if metric in each)
-    if not found:
+        samples = tuple(metrics[metric] for metrics in derived if metric in metrics)
+    if not samples:
         return None
     of = (row.known(metric) for row in summary.rows if row.profile.name == profile)
     known, least = next(of, (None, False))
     if known is not None and least:
-        return SweepValue(known, found, counts=True, least=True)
-    return SweepValue(statistics.median(found), found, told)
+        return SweepValue(known, samples, counts=True, least=True)
+    return SweepValue(statistics.median(samples), samples, any_valid)
 
 
 def value_of(summary: Summary) -> tuple[str, str]:
@@ -115,16 +115,16 @@ def order_of(values: Sequence[str]) -> list[float] | None:
     >>> order_of(["1k", "10k"]), order_of(["50%", "80%"]), order_of(["a", "b"])
     ([1024.0, 10240.0], [50.0, 80.0], None)
     """
-    found = []
+    numbers = []
     for value in values:
         number, kilo = value.removesuffix("%").removesuffix("/s"), 1
         if number.endswith("k"):
             number, kilo = number[:-1], 1024
         try:
-            found.append(float(number) * kilo)
+            numbers.append(float(number) * kilo)
         except ValueError:
             return None
-    return found
+    return numbers
 
 
 def exit_code(summaries: Sequence[Summary]) -> int:

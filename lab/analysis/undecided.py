@@ -128,14 +128,16 @@ class LeftEarly(Notice):
 
 def levels(summary: Summary) -> tuple[float, ...]:
     """Return the levels of the intervals of its steps, the most frequent first."""
-    found = [
+    ratio_levels = [
         comparison.ratio.level
         for step in summary.steps
         for comparisons in (step.step, step.baseline)
         for comparison in comparisons.values()
         if comparison.ratio is not None
     ]
-    return tuple(sorted(set(found or [CONFIDENCE]), key=lambda level: -found.count(level)))
+    return tuple(
+        sorted(set(ratio_levels or [CONFIDENCE]), key=lambda level: -ratio_levels.count(level))
+    )
 
 
 def left_early(summary: Summary, metrics: Sequence[str]) -> LeftEarly | None:
@@ -173,11 +175,11 @@ def outlook(summary: Summary, metric: str) -> Outlook | None:
     known = [comparison for comparison in still_open if comparison.ratio is not None]
     if not known:
         return Outlook(decided, len(still_open), None, None, most)
-    needs = sorted(_needed(summary, known), key=lambda each: each[0])
+    needs = sorted(_needed(summary, known), key=lambda need: need[0])
     if not needs:
         return Outlook(decided, len(still_open), min(known, key=_width), None, most)
     blocks, nearest = needs[0]
-    within = [each for each, _ in needs if each <= MOST_MORE * run.blocks] or [blocks]
+    within = [count for count, _ in needs if count <= MOST_MORE * run.blocks] or [blocks]
     more = math.ceil((within[-1] - run.blocks) * _block_seconds(run) / 60)
     total = math.ceil(seconds_of(run) / 60) + more
     decides = 1 if len(still_open) == 1 else len(within)

@@ -76,11 +76,11 @@ def _noise(profile: str, seconds: float, *, as_json: bool, **sizes: Any) -> int:
     job = Job(profiles=(profile,), minutes=seconds / 60, confirm=False, **sizes)
     outcome = made(job, understand(job))
     (summary,) = outcome.conclusion.summaries
-    found = sensitivity(summary)
+    noise_sensitivity = sensitivity(summary)
     if as_json:
-        say_json(encode(found))
+        say_json(encode(noise_sensitivity))
     else:
-        for line in lines(found):
+        for line in lines(noise_sensitivity):
             say(line)
     say(f"Run folder: {outcome.folder}", err=True)
     return summary.exit_code

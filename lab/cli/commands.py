@@ -58,7 +58,7 @@ def run_command_line() -> None:
         if isinstance(error, NoArgsIsHelpError):
             error.show()
         else:
-            say(f"lab: {_said(error)}", err=True)
+            say(f"lab: {_error_text(error)}", err=True)
         sys.exit(error.exit_code)
     except LabError as error:
         with suppress(OSError):  # what ended it counts, and not a full disk
@@ -86,7 +86,7 @@ def run_command_line() -> None:
     sys.exit(status)
 
 
-def _said(error: click.ClickException) -> str:
+def _error_text(error: click.ClickException) -> str:
     """Return what click has to say as the lab says it: what, then what to do."""
     text = error.format_message().rstrip(".")
     if not isinstance(error, click.UsageError):
@@ -218,7 +218,7 @@ class Lab(click.Group):
     cls=Lab,
     commands=Commands(),
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    epilog=f"Exit status: {', '.join(f'{status} {said}' for status, said in STATUSES.items())}.",
+    epilog=f"Exit status: {', '.join(f'{status} {text}' for status, text in STATUSES.items())}.",
 )
 @click.version_option(package_name="uwsgi-fibonacci-lab")
 def cli() -> None:

@@ -46,11 +46,11 @@ def list_command(*, as_json: bool) -> int:
     unreadable: list[ProfileError] = []
     installations = look_at_all(profiles.find(), unreadable.append)
     installations.sort(
-        key=lambda each: (
-            each.profile.name not in ladder,
-            bool(each.profile.commands),
-            ladder.index(each.profile.name) if each.profile.name in ladder else 0,
-            each.profile.name,
+        key=lambda installation: (
+            installation.profile.name not in ladder,
+            bool(installation.profile.commands),
+            ladder.index(installation.profile.name) if installation.profile.name in ladder else 0,
+            installation.profile.name,
         )
     )
     measured = effects(project.runs(), [installation.profile for installation in installations])
@@ -138,13 +138,13 @@ def _rows(
         alone = profile.against is None or profile.name in ladder or profile.reply is not None
         name = profile.name if alone else f"{profile.name} / {profile.against}"
         ratio = centre(measured[profile.name]) if profile.name in measured else ""
-        said = profile.summary
+        summary = profile.summary
         if profile.peer.ended:
             following = f"; now {profile.peer.successor}" if profile.peer.successor else ""
-            said += f" (ended {profile.peer.ended}{following})"
+            summary += f" (ended {profile.peer.ended}{following})"
         if installation.missing:
-            said += f". Not here: {installation.missing}"
-        yield name, ratio, version_number(installation.version), said
+            summary += f". Not here: {installation.missing}"
+        yield name, ratio, version_number(installation.version), summary
 
 
 def _workloads() -> Iterator[tuple[str, str]]:

@@ -70,10 +70,10 @@ def report_command(
     """
     given = [parse(limit) for limit in fail_if]
     folder = find_run(results, run)
-    found = read_run(folder)
+    stored_run = read_run(folder)
     for threshold in given:
-        check(threshold, [profile.name for profile in found.plan.profiles])
-    run_conclusion = conclude_run(_chosen(summaries(found), at), given or None)
+        check(threshold, [profile.name for profile in stored_run.plan.profiles])
+    run_conclusion = conclude_run(_chosen(summaries(stored_run), at), given or None)
     if page is not None:
         from lab.report.files import pages  # noqa: PLC0415 - as `_print`, of Jinja and matplotlib
 
@@ -118,14 +118,14 @@ def compare_command(
     worst, documents = 0, []
     # Runs that may be compared have the same rates.
     for pair in zip(summaries(first), summaries(second), strict=True):
-        found = across(*pair)
-        judgements = [judge_across(threshold, found) for threshold in thresholds]
-        status = exit_code(judgements, found.exit_code)
+        comparison = across(*pair)
+        judgements = [judge_across(threshold, comparison) for threshold in thresholds]
+        status = exit_code(judgements, comparison.exit_code)
         worst = gravest(worst, status)
         if as_json:
-            documents.append(across_report.render_json(found, differing, judgements, status))
+            documents.append(across_report.render_json(comparison, differing, judgements, status))
             continue
-        document = across_report.document(found, differing, judgements)
+        document = across_report.document(comparison, differing, judgements)
         if as_markdown:
             say(markdown.render_document(document), end="")
         else:
@@ -135,17 +135,19 @@ def compare_command(
     return worst
 
 
-def _chosen(said: Sequence[Summary], at: str | None) -> Sequence[Summary]:
+def _chosen(run_summaries: Sequence[Summary], at: str | None) -> Sequence[Summary]:
     """Return what is said at the value *at*; all where it is None. Raises UsageError."""
     if at is None:
-        return said
-    values = [value for summary in said for value in summary.run.plan.arms[0].at.values()]
-    if len(said) == 1 or at not in values:
+        return run_summaries
+    values = [value for summary in run_summaries for value in summary.run.plan.arms[0].at.values()]
+    if len(run_summaries) == 1 or at not in values:
         known = (
-            f"one of {', '.join(values)}" if len(said) > 1 else "the run has one load: leave it out"
+            f"one of {', '.join(values)}"
+            if len(run_summaries) > 1
+            else "the run has one load: leave it out"
         )
         raise UsageError(f"--at {at}: {known}")
-    return [said[values.index(at)]]
+    return [run_summaries[values.index(at)]]
 
 
 def show(

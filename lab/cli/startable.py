@@ -68,8 +68,8 @@ def _command(
     words = done.stdout.split("\0")[:-1]
     at = words.index("")
     command = words[at + 1 :]
-    told = (word for word in words[:at] if not re.match(f"(?:{SET_BY_THE_LAB})=", word))
-    return tuple(told), shlex.join([*command[:-1], "{app}"] if job.app else command)
+    assignments = (word for word in words[:at] if not re.match(f"(?:{SET_BY_THE_LAB})=", word))
+    return tuple(assignments), shlex.join([*command[:-1], "{app}"] if job.app else command)
 
 
 def folder_of(name: str, job: Job) -> Path:

@@ -51,7 +51,7 @@ def edited(editing: Editing, config: Config, steps: Steps) -> str:
     for step, says in steps:
         changes = editing.wanted(config, step) != editing.values(config)
         if changes or editing.asleep(config, step):
-            config = _after(editing, config, step, [in_a_line(each) for each in says])
+            config = _after(editing, config, step, [in_a_line(comment) for comment in says])
     return config.texts[config.file]
 
 
@@ -113,7 +113,7 @@ def rewritten(config: Config, lines: Mapping[int, Iterable[str]]) -> list[Edit]:
         spot = Spot(config.file, number, 1)
         old = config.line(spot)
         mark = "\ufeff" * old.startswith("\ufeff")
-        after = [each.removeprefix("\ufeff") for each in new]
+        after = [line.removeprefix("\ufeff") for line in new]
         text = mark + line_end(config).join(after) if after else None
         edits.append(Edit(spot, old, text))
     return edits

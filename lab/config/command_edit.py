@@ -66,20 +66,22 @@ def _editing(grammar: Grammar) -> Editing:
         grammar.read,
         lambda config: _values(grammar, config),
         lambda config, step: _wanted(grammar, config, step),
-        lambda config, step, says: _ways(grammar, config, step, [_comment(each) for each in says]),
+        lambda config, step, says: _ways(
+            grammar, config, step, [_comment(comment) for comment in says]
+        ),
     )
 
 
 def _values(grammar: Grammar, config: Config) -> Values:
-    found: Values = {}
+    values_by_option: Values = {}
     for setting in config.settings:
         name = grammar.option_of(f"--{setting.option}")
-        values = found.setdefault(name, [])
+        values = values_by_option.setdefault(name, [])
         if name not in grammar.collects:
             values.clear()
         values.append(_value(grammar, setting.option, setting.value))
     words = grammar.given(config)
-    return found | {TARGET: [word.value for word in words if isinstance(word, Setting)]}
+    return values_by_option | {TARGET: [word.value for word in words if isinstance(word, Setting)]}
 
 
 def _value(grammar: Grammar, option: str, value: str) -> object:
@@ -103,9 +105,9 @@ def _wanted(grammar: Grammar, config: Config, step: Step) -> Values:
 
 def _ways(grammar: Grammar, config: Config, step: Step, comments: list[str]) -> Ways:
     there = [
-        each
-        for each in grammar.given(config)
-        if isinstance(each, Argument) and grammar.option_of(each.name) == step.option
+        argument
+        for argument in grammar.given(config)
+        if isinstance(argument, Argument) and grammar.option_of(argument.name) == step.option
     ]
     spots = {argument.word.spot for argument in there}
     elsewhere = [
@@ -140,7 +142,7 @@ class _Wish:
 
 def _put(wish: _Wish, there: Sequence[Argument], elsewhere: Sequence[Setting]) -> Ways:
     grammar, config, step = wish.grammar, wish.config, wish.step
-    words = [shlex.quote(each) for each in grammar.spelt(step.option, step.value)]
+    words = [shlex.quote(word) for word in grammar.spelt(step.option, step.value)]
     collects = step.option in grammar.collects
     if collects and len(there) > 1:
         raise by_hand(config, step, "it is set several times")

@@ -41,9 +41,9 @@ def applied(texts: Mapping[Path, str], changes: Iterable[Sequence[Edit]]) -> dic
             claimed |= places
             edits += change
     # From the end, so that places above stay what they are.
-    for edit in sorted(edits, key=lambda each: (*_place(each), each.spot.column), reverse=True):
+    for edit in sorted(edits, key=lambda edit: (*_place(edit), edit.spot.column), reverse=True):
         _apply(lines[edit.spot.file], edit)
-    return {file: "\n".join(each) for file, each in lines.items()}
+    return {file: "\n".join(file_lines) for file, file_lines in lines.items()}
 
 
 def lines_of(text: str) -> list[str]:
@@ -72,7 +72,7 @@ NO_END = "\n\\ No newline at end of file\n"
 def _quoted(name: str) -> str:
     """Return a file's name as `patch` reads it: a tab ends one with blanks."""
     if re.search(r'[\x00-\x1f"]', name):
-        octal = re.sub(r'[\x00-\x1f"\\]', lambda found: rf"\{ord(found[0]):03o}", name)
+        octal = re.sub(r'[\x00-\x1f"\\]', lambda match: rf"\{ord(match[0]):03o}", name)
         return f'"{octal}"'
     return f"{name}\t" if " " in name else name
 

@@ -22,19 +22,19 @@ def same(before: Config, after: Config) -> bool:
 def meaning(config: Config) -> Meaning:
     """Return what the settings of a configuration mean to its server."""
     # An option may switch the master on, and have no other effect.
-    found: Meaning = {"": [config.master]}
+    values_by_option: Meaning = {"": [config.master]}
     # By strict a server ends at what is no option; without, it passes over it.
     strict = config.on("strict") or config.server != "uWSGI"
     for setting in config.settings:
         entry = config.table.entries.get(setting.option)
         if entry is None and strict:
-            found[setting.option] = [setting.value or setting.raw]
+            values_by_option[setting.option] = [setting.value or setting.raw]
         elif entry is not None and not entry.setter.startswith(SHAPES):
-            values = found.setdefault(config.table.canonical(setting.option), [])
+            values = values_by_option.setdefault(config.table.canonical(setting.option), [])
             if not config.table.repeats(setting.option):
                 values.clear()
             values.append(_value(config.table, setting))
-    return found
+    return values_by_option
 
 
 def _value(table: OptionTable, setting: Setting) -> object:

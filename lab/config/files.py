@@ -135,8 +135,8 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
             pieces = iter(lambda: file.read(1 << 16) or b"", b"")
             content = b"".join(islice(pieces, most // (1 << 16) + 1))
     except (OSError, ValueError) as error:  # the latter of a name with a byte of value 0
-        said = getattr(error, "strerror", None) or str(error)
-        raise UnreadableError(f"cannot be read: {said[:1].lower()}{said[1:]}") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnreadableError(f"cannot be read: {reason[:1].lower()}{reason[1:]}") from error
     if len(content) > most:
         raise UnreadableError(f"is larger than {most >> 10:,} KiB, so lab does not read it")
     return content

@@ -55,7 +55,7 @@ def lines(texts: Mapping[Path, str], forms: Collection[Path]) -> Iterator[Line]:
 @lru_cache(maxsize=8)
 def _lines(file: Path, text: str) -> tuple[Line, ...]:
     """Return the lines of one file; kept, because it is read again after each fix."""
-    found = []
+    file_lines = []
     section = ""
     for number, written in enumerate(text.split("\n"), start=1):
         content = written.strip(_BLANKS)
@@ -64,8 +64,8 @@ def _lines(file: Path, text: str) -> tuple[Line, ...]:
         if content:
             column = len(written) - len(written.lstrip(_BLANKS)) + 1
             option = content.partition("=")[0].rstrip(_BLANKS)
-            found.append(Line(Spot(file, number, column), content, section, option))
-    return tuple(found)
+            file_lines.append(Line(Spot(file, number, column), content, section, option))
+    return tuple(file_lines)
 
 
 def options(every: Iterable[Line], names: Collection[str], table: OptionTable) -> Iterator[Line]:

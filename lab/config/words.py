@@ -79,7 +79,7 @@ def operators(text: str) -> Iterator[tuple[int, int]]:
     """
     for piece in _QUOTED.finditer(text):
         if piece[0][0] not in "'\"\\":
-            yield from (found.span() for found in _OPERATOR.finditer(text, *piece.span()))
+            yield from (match.span() for match in _OPERATOR.finditer(text, *piece.span()))
 
 
 def with_literals(raw: str) -> str:

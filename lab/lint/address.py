@@ -28,7 +28,7 @@ def is_open(address: str) -> bool:
     """
     host, colon, _ = address.partition(",")[0].rpartition(":")
     try:
-        found = ipaddress.ip_address(host.strip("[]") or "0.0.0.0")
+        ip_address = ipaddress.ip_address(host.strip("[]") or "0.0.0.0")
     except ValueError:
         return False
-    return bool(colon) and (found.is_unspecified or found.is_global)
+    return bool(colon) and (ip_address.is_unspecified or ip_address.is_global)

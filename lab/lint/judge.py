@@ -56,17 +56,21 @@ def judged(
         for setting in case.unknown_numbers
         if case.server == "uWSGI" and is_command(case, setting.spot)
     }
-    found = [
+    case_flaws = [
         _mendable(flaw, case)
         for flaw in wanted
         if flaw.spot not in unknown and not _templated(flaw.spot, case)
     ]
     meant = suppressions(case.texts)
     covered = {suppression.key for suppression in meant}
-    counts = [flaw for flaw in found if covered.isdisjoint(keys(flaw, case.file))]
+    counts = [flaw for flaw in case_flaws if covered.isdisjoint(keys(flaw, case.file))]
     if UNUSED in chosen:
-        asked = [suppression for suppression in meant if suppression.spot.file == case.file]
-        counts += RULES[UNUSED].flaws(replace(case, unused=_unused(case, asked, chosen, found)))
+        file_suppressions = [
+            suppression for suppression in meant if suppression.spot.file == case.file
+        ]
+        counts += RULES[UNUSED].flaws(
+            replace(case, unused=_unused(case, file_suppressions, chosen, case_flaws))
+        )
     return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))
 
 
@@ -87,23 +91,30 @@ def _mendable(flaw: Flaw, config: Config) -> Flaw:
 
 
 def _unused(
-    config: Config, asked: Sequence[Suppression], chosen: Chosen, found: Iterable[Flaw]
+    config: Config,
+    file_suppressions: Sequence[Suppression],
+    chosen: Chosen,
+    case_flaws: Iterable[Flaw],
 ) -> tuple[Suppression, ...]:
     """Return which suppressions are of nothing that was found, or would be in a container."""
-    if not asked:
+    if not file_suppressions:
         return ()
     # What was not looked for may well be there, and what is included may be for others.
     read = {(setting.spot.file, setting.spot.line) for setting in config.settings}
     skipped = {
         (line.spot.file, line.spot.line) for line in config.option_lines if line.inside
     } - read
-    codes = {code for code in {suppression.code for suppression in asked} if chosen.all_of(code)}
+    codes = {
+        code
+        for code in {suppression.code for suppression in file_suppressions}
+        if chosen.all_of(code)
+    }
     looked_for = (
         suppression
-        for suppression in asked
+        for suppression in file_suppressions
         if suppression.code in codes and (suppression.spot.file, suppression.line) not in skipped
     )
-    left = _uncovered(looked_for, found, config.file)
+    left = _uncovered(looked_for, case_flaws, config.file)
     unused = tuple(suppression.code for suppression in left)
     silent = [code for code in RULES if code.startswith(unused) and RULES[code].is_silent(config)]
     left = [item for item in left if not any(code.startswith(item.code) for code in silent)]
@@ -114,7 +125,7 @@ def _unused(
 
 
 def _uncovered(
-    asked: Iterable[Suppression], found: Iterable[Flaw], file: Path
+    file_suppressions: Iterable[Suppression], case_flaws: Iterable[Flaw], file: Path
 ) -> list[Suppression]:
-    covering = {key for flaw in found for key in keys(flaw, file)}
-    return [suppression for suppression in asked if suppression.key not in covering]
+    covering = {key for flaw in case_flaws for key in keys(flaw, file)}
+    return [suppression for suppression in file_suppressions if suppression.key not in covering]

@@ -271,16 +271,16 @@ def _with_project(path: Path, chosen: Chosen) -> Chosen:
         raise ProfileError(file, str(error), error.line) from None
     except ValueError as error:
         raise ProfileError(file, f"cannot be read: {error}") from None
-    said: Any = table
+    section: Any = table
     for name in ("tool", "lab", "lint"):
-        said = said.get(name, {})
-        if not isinstance(said, dict):
+        section = section.get(name, {})
+        if not isinstance(section, dict):
             raise ProfileError(file, f"has a {name} that is not a table")
-    for key, codes in said.items():
+    for key, codes in section.items():
         if key != "ignore" or not isinstance(codes, list):
             raise ProfileError(file, '[tool.lab.lint] can only have ignore = ["CODE"]')
         check_codes(codes, f"{file}: [tool.lab.lint]")
-    return replace(chosen, ignore=(*chosen.ignore, *map(str.upper, said.get("ignore", ()))))
+    return replace(chosen, ignore=(*chosen.ignore, *map(str.upper, section.get("ignore", ()))))
 
 
 def check_codes(codes: Sequence[str], where: str) -> None:

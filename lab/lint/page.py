@@ -49,7 +49,7 @@ def versions_of(rule: Rule) -> str:
 
 def message_of(rule: Rule) -> str:
     """Return the message for a rule's bad example, without what is set there; "" if it is why."""
-    flaw = next(iter(_found(rule)), None)
+    flaw = next(iter(_flaws(rule)), None)
     if flaw is None or rule.why in flaw.message:
         return ""
     message = flaw.message[flaw.message.find(flaw.reason) :]
@@ -58,12 +58,12 @@ def message_of(rule: Rule) -> str:
 
 def fix_of(rule: Rule) -> str:
     """Return how the finding in a rule's bad example can be fixed."""
-    fixes = [flaw.fix for flaw in _found(rule) if flaw.fix is not None]
+    fixes = [flaw.fix for flaw in _flaws(rule) if flaw.fix is not None]
     if not fixes:
         return "none"
     return "safe (--fix)" if all(fix.safe for fix in fixes) else "unsafe (--fix --unsafe-fixes)"
 
 
-def _found(rule: Rule) -> list[Flaw]:
+def _flaws(rule: Rule) -> list[Flaw]:
     """Return what a rule finds in its bad example."""
     return [flaw for flaw in judged(example(rule.code, rule.bad)) if flaw.code == rule.code]

@@ -66,15 +66,15 @@ def suppressions(texts: Mapping[Path, str]) -> list[Suppression]:
     Raises:
         ProfileError: They have more than `MOST` codes.
     """
-    found: list[Suppression] = []
+    all_suppressions: list[Suppression] = []
     for file, text in texts.items():
         if "lab:" in text:
-            found += islice(_of_file(file, text), MOST + 1 - len(found))
-        if len(found) > MOST:
+            all_suppressions += islice(_of_file(file, text), MOST + 1 - len(all_suppressions))
+        if len(all_suppressions) > MOST:
             raise ProfileError(
                 file, f"has more than {MOST:,} codes in comments, so lab does not lint it"
             )
-    return found
+    return all_suppressions
 
 
 def _of_file(file: Path, text: str) -> Iterator[Suppression]:

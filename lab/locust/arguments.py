@@ -192,10 +192,10 @@ def given(parsed: argparse.Namespace, connections: int | None) -> Job:
         for name, option in OPTIONS.items()
         if not option.not_in_locust
     }
-    said = {name: value for name, value in values.items() if value is not None}
+    settings = {name: value for name, value in values.items() if value is not None}
     names = tuple(parsed.profiles)
     # What makes the load is Locust's processes, however many CPUs there are for more.
-    return Job(profiles=names, connections=connections or None, generators=1, **said)
+    return Job(profiles=names, connections=connections or None, generators=1, **settings)
 
 
 def _value(name: str, option: Option, value: Any) -> Any:

@@ -112,16 +112,16 @@ class Crew:
     ) -> Answer:
         """Make the load's part ready; *names* are those of other hosts, by their network."""
         self._end()
-        told, own, theirs = decode_setup(setup), location(), Location(**master)
-        self._host, self._rtt = names.get(own.network, ""), None
-        here = own.processes == theirs.processes
-        if told.cores and here:
+        worker_setup, worker_location, theirs = decode_setup(setup), location(), Location(**master)
+        self._host, self._rtt = names.get(worker_location.network, ""), None
+        here = worker_location.processes == theirs.processes
+        if worker_setup.cores and here:
             self._affinity = os.sched_getaffinity(0)
-            os.sched_setaffinity(0, told.cores)
+            os.sched_setaffinity(0, worker_setup.cores)
         seats = self._runner.user_count
         self._failure = None
         if seats:
-            share = replace(told, load=_share(told.load, seats))
+            share = replace(worker_setup, load=_share(worker_setup.load, seats))
             if client == "fasthttp":
                 self._engine = FastHttpClients(share, self._note_failure)
                 self._greenlet = gevent.spawn(self._tick, self._engine)
@@ -132,7 +132,7 @@ class Crew:
             self._greenlet.link_exception(self._note_failure)
         return {
             "process": os.getpid() if here else None,
-            "location": own.encode(),
+            "location": worker_location.encode(),
             "seats": seats,
             "version": version("uwsgi-fibonacci-lab"),
         }
@@ -145,8 +145,10 @@ class Crew:
 
     def _progress(self) -> Answer:
         if self._host and isinstance(self._engine, Engine):
-            found = (self._rtt, self._engine.least_rtt())
-            self._rtt = min((each for each in found if each is not None), default=None)
+            round_trips = (self._rtt, self._engine.least_rtt())
+            self._rtt = min(
+                (round_trip for round_trip in round_trips if round_trip is not None), default=None
+            )
         return {"ok": self._engine.ok if self._engine is not None else 0}
 
     def _drain(self) -> Answer | None:

@@ -68,7 +68,7 @@ class ProfileEntry(StatsEntry):
     def percentile(self) -> str:
         """Return the row of the console's table of percentiles, with their decimals."""
         first, *rest = map(self.get_response_time_percentile, PERCENTILES_TO_REPORT)
-        times = f"{first:>8.2f} " + " ".join(f"{each:>6.2f}" for each in rest)
+        times = f"{first:>8.2f} " + " ".join(f"{percentile:>6.2f}" for percentile in rest)
         name = f"{self.method or '':<8} {self.name:<{locust_stats.STATS_NAME_WIDTH}}"
         return f"{name} {times} {self.num_requests:>6}"
 

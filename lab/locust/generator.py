@@ -77,10 +77,13 @@ class LocustGenerator:
         """See `lab.model.protocols.Generator.hosts`."""
         self._names = {}
         answers = self.order("describe", address=address)
-        here, found = location(), dict[str, dict[str, Any]]()
-        for answer in sorted(answers, key=lambda each: str(each["worker"])):
-            told = answer["location"]
-            if told["network"] == here.network or told["network"] in self._names:
+        here, facts_by_name = location(), dict[str, dict[str, Any]]()
+        for answer in sorted(answers, key=lambda answer: str(answer["worker"])):
+            worker_location = answer["location"]
+            if (
+                worker_location["network"] == here.network
+                or worker_location["network"] in self._names
+            ):
                 continue
             if ip_address(address).is_loopback:
                 raise UsageError(
@@ -88,10 +91,10 @@ class LocustGenerator:
                     f"comparison listen on {address} only: say --bind ADDRESS, one of this "
                     "machine's that it reaches"
                 )
-            name = _another(told["name"], found)
-            self._names[told["network"]], found[name] = name, answer["facts"]
+            name = _another(worker_location["name"], facts_by_name)
+            self._names[worker_location["network"]], facts_by_name[name] = name, answer["facts"]
         self._crew = frozenset(answer["worker"] for answer in answers)
-        return found
+        return facts_by_name
 
     @contextmanager
     def session(
@@ -103,10 +106,10 @@ class LocustGenerator:
         Raises:
             WorkersChangedError: A worker of the first session has ended, or one is new.
         """
-        told = Setup(endpoint, workload, load, tuple(cores) if cores else None).encode()
+        setup = Setup(endpoint, workload, load, tuple(cores) if cores else None).encode()
         here = location().encode()
         answers = self.order(
-            "prepare", setup=told, client=self._client, master=here, names=self._names
+            "prepare", setup=setup, client=self._client, master=here, names=self._names
         )
         try:
             _check(answers, endpoint, load)
@@ -172,10 +175,10 @@ class LocustGenerator:
         there = self._there()
         if there != self._crew:
             gone, new = sorted(self._crew - there), sorted(there - self._crew)
-            said = [f"{', '.join(gone)} ended, or lost its connection"] if gone else []
-            said += [f"{', '.join(new)} joined"] if new else []
+            changes = [f"{', '.join(gone)} ended, or lost its connection"] if gone else []
+            changes += [f"{', '.join(new)} joined"] if new else []
             raise WorkersChangedError(
-                f"the Locust workers are not those that the run began with: {'; '.join(said)}. "
+                f"the Locust workers are not those that the run began with: {'; '.join(changes)}. "
                 "Start the run again"
             )
 
@@ -218,7 +221,11 @@ class LocustGenerator:
 def _another(name: str, taken: Mapping[str, Any]) -> str:
     """Return *name*, with a number behind it where it is taken."""
     numbered = (f"{name}-{number}" for number in count(2))
-    return name if name not in taken else next(each for each in numbered if each not in taken)
+    return (
+        name
+        if name not in taken
+        else next(candidate for candidate in numbered if candidate not in taken)
+    )
 
 
 def _check(workers: list[Answer], endpoint: Endpoint, load: Load) -> None:
@@ -310,6 +317,6 @@ def _windows(opened: list[Answer], closed: list[Answer]) -> Iterator[Window]:
         window = decode_window(answer["window"])
         if window.host:
             # A counted load's answer comes when its window has ended.
-            own = answer["after"] if opened else max(0.0, answer["after"] - window.wall)
-            window = replace(window, skew=max(own, under_way.get(answer["worker"], 0.0)))
+            delay = answer["after"] if opened else max(0.0, answer["after"] - window.wall)
+            window = replace(window, skew=max(delay, under_way.get(answer["worker"], 0.0)))
         yield window

@@ -51,14 +51,14 @@ def running_server(host: str, job: Job) -> tuple[Endpoint, Workload]:
 
 def _replies(given: str, endpoint: Endpoint, request: Request, host: str) -> list[bytes]:
     """Return the bodies of a few replies; raises UsageError where one is not right."""
-    found = []
+    bodies = []
     for _ in range(REPLIES):
         status, _, body = fetch(endpoint, request, 10.0, host=host)
         if not satisfies(request.expect, status, body):
             problem = f"it answers {describe(request, host, status, body)}"
             raise UsageError(f"--host {given}: {problem}")
-        found.append(body)
-    return found
+        bodies.append(body)
+    return bodies
 
 
 def _resolve(hostname: str, port: int) -> str:

@@ -229,7 +229,7 @@ class ComparisonShape(LoadTestShape):
             session.warm_up(sizes.warmup, 0)
             while time.monotonic() < ends:
                 windows = session.measure(1.0)
-                entries.record(environment.runner, workload.asked, windows)
+                entries.record(environment.runner, workload.target_text, windows)
                 replies += sum(window.ok for window in windows)
                 failures += sum(sum(window.errors.values()) for window in windows)
                 environment.process_exit_code = 0 if replies and not failures else 1

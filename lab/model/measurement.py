@@ -194,8 +194,8 @@ class Trial:
     def total(self, figure: Seconds) -> float: ...
     def total(self, figure: str) -> float:
         """Return the sum of a figure of `Window` over all generator processes."""
-        found: float = sum(getattr(window, figure) for window in self.windows)
-        return found
+        total: float = sum(getattr(window, figure) for window in self.windows)
+        return total
 
 
 @dataclass(frozen=True, slots=True)

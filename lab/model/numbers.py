@@ -62,8 +62,8 @@ def bounded(comparison: Comparison) -> str:
 def judged(comparison: Comparison) -> str:
     """Return what is known of a ratio with its verdict, and what weakens that; or `-`."""
     if comparison.ratio is None:
-        found = bounded(comparison)
-        return found if comparison.between is None else f"{found}, {comparison.verdict_text}"
+        bounds = bounded(comparison)
+        return bounds if comparison.between is None else f"{bounds}, {comparison.verdict_text}"
     fragile = ", fragile" if comparison.fragile else ""
     both = ", both limited" if comparison.may_be is MayBe.EITHER else ""
     return f"{bounded(comparison)} {comparison.verdict_text}{fragile}{both}"
@@ -100,14 +100,14 @@ def percent(level: float) -> str:
     return f"{100 * level:g}%"
 
 
-def levels(found: Sequence[float]) -> str:
+def levels(confidence_levels: Sequence[float]) -> str:
     """
     Return the levels of intervals.
 
     >>> levels((0.96, 0.995))
     '96% or 99.5%'
     """
-    return " or ".join(map(percent, found))
+    return " or ".join(map(percent, confidence_levels))
 
 
 def share(value: float) -> str:

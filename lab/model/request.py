@@ -106,21 +106,21 @@ class Headers(Unwritten):
     """Salted hash of the secrets, the same for the same on one machine; empty without any."""
 
     @classmethod
-    def of(cls, said: Iterable[tuple[str, str]], digest: Callable[[str], str]) -> Headers:
+    def of(cls, headers: Iterable[tuple[str, str]], digest: Callable[[str], str]) -> Headers:
         """Return headers as they are sent; *digest* hashes what is secret of them."""
-        said = tuple(said)
-        shown = tuple((name, concealed(name, value)) for name, value in said)
+        headers = tuple(headers)
+        shown = tuple((name, concealed(name, value)) for name, value in headers)
         secret = "\n".join(
-            f"{name.lower()}: {value}" for name, value in said if SECRET.fullmatch(name)
+            f"{name.lower()}: {value}" for name, value in headers if SECRET.fullmatch(name)
         )
         made = cls(shown, digest(secret) if secret else "")
-        made.hold(said)
+        made.hold(headers)
         return made
 
     def reveal(self) -> tuple[tuple[str, str], ...]:
         """Return them as they are sent; of a run that was read back as they are shown."""
-        said: tuple[tuple[str, str], ...] = self.held(self.shown)
-        return said
+        headers: tuple[tuple[str, str], ...] = self.held(self.shown)
+        return headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,8 @@ class Request:
         >>> Request("/a?page=2&access_token=3f9c", "POST", body=b'{"password": "x"}').telling
         ('access_token', 'password')
         """
-        told = f"{self.path.partition('?')[2]} {self.body.decode(errors='replace')}"
-        return tuple(dict.fromkeys(match[1] for match in _TOLD.finditer(told)))
+        text = f"{self.path.partition('?')[2]} {self.body.decode(errors='replace')}"
+        return tuple(dict.fromkeys(match[1] for match in _TOLD.finditer(text)))
 
     @property
     def bodiless(self) -> bool:
@@ -181,11 +181,11 @@ class Request:
             ValueError: A part of it cannot be sent as it is, or is too long.
         """
         self._check(host)
-        said = self.headers.reveal()
-        names = {name.lower() for name, _ in said}
+        headers = self.headers.reveal()
+        names = {name.lower() for name, _ in headers}
         lines = [f"{self.method} {self.path} HTTP/1.1", f"Host: {host}"]
         lines += () if "accept" in names else ("Accept: */*",)
-        lines += (f"{name}: {value}" for name, value in said)
+        lines += (f"{name}: {value}" for name, value in headers)
         if self.body or self.method in WITH_LENGTH:
             lines.append(f"Content-Length: {len(self.body)}")
         lines += () if keepalive else ("Connection: close",)
@@ -223,8 +223,8 @@ def labels(requests: Iterable[Request]) -> list[str]:
     ['/', 'POST /a', 'POST /a (2)']
     """
     seen: Counter[str] = Counter()
-    found = []
+    unique_names = []
     for name in map(str, requests):
         seen[name] += 1
-        found.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
-    return found
+        unique_names.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+    return unique_names

@@ -50,7 +50,7 @@ def visible(text: str) -> str:
     >>> print(visible("\x1b[2Jna\u00efve \u202e\udcff ##[group]"))
     \x1b[2Jnaïve \u202e\udcff ##\x5bgroup]
     """
-    return COMMAND.sub(r"\1\\x5b", ACTING.sub(lambda found: ascii(found[0])[1:-1], text))
+    return COMMAND.sub(r"\1\\x5b", ACTING.sub(lambda match: ascii(match[0])[1:-1], text))
 
 
 def without_commands(lines: str) -> str:
@@ -88,7 +88,7 @@ def in_json(document: str) -> str:
     >>> print(in_json('["\x9b\u202e ##[group]"]'))
     ["\u009b\u202e ##\u005bgroup]"]
     """
-    return COMMAND.sub(r"\1\\u005b", ACTING.sub(lambda found: _in_utf16(found[0]), document))
+    return COMMAND.sub(r"\1\\u005b", ACTING.sub(lambda match: _in_utf16(match[0]), document))
 
 
 def _in_utf16(char: str) -> str:

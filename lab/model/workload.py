@@ -135,16 +135,16 @@ class Workload:
         return self.requests or (Request(self.path, expect=self.expect),)
 
     @property
-    def asked(self) -> str:
+    def target_text(self) -> str:
         """What is asked, for people: the request's target, or the size of the message."""
         first, *others = map(str, self.asks)
-        asked = f"{first} and {len(others)} more" if others else first
+        target = f"{first} and {len(others)} more" if others else first
         manner = self.wire.manner
         if manner.http and not manner.by:
-            return asked
+            return target
         carrier = "TCP" if self.transport is Transport.TCP else "a UNIX socket"
         if manner.http:
-            return f"{asked} {manner.by} over {carrier}"
+            return f"{target} {manner.by} over {carrier}"
         lines = f"{self.lines} lines of " if self.lines > 1 else ""
         return f"{lines}{self.size:,} bytes over {carrier}"
 

@@ -17,7 +17,7 @@ STANDINGS = {
 """How far a cause is proved, in a word before it."""
 
 
-def said(limit: Limit) -> str:
+def cause_text(limit: Limit) -> str:
     """Return the cause and its standing, with "also" before what does not limit them first."""
     return UNEXPLAINED if limit.example is None else f"{also(limit)}{standing_of(limit.example)}"
 

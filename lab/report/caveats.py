@@ -55,18 +55,18 @@ def _differ_in_workers(run: Run) -> bool:
 
 def caveats(conclusion: Conclusion) -> tuple[str, ...]:
     """Return what a reader of one load's comparisons must know; nothing where that is nothing."""
-    said = [*of_cores(conclusion)]
+    sentences = [*of_cores(conclusion)]
     if conclusion.noise is None:
-        said.append("The noise check could not be made, so no difference here is trustworthy.")
+        sentences.append("The noise check could not be made, so no difference here is trustworthy.")
     elif not conclusion.noise.passed:
-        said.append(f"Noise check failed: {same_twice(conclusion.noise)}.")
-    return tuple(said)
+        sentences.append(f"Noise check failed: {same_twice(conclusion.noise)}.")
+    return tuple(sentences)
 
 
 def caveats_of_sweep(sweep: SweepConclusion) -> tuple[str, ...]:
     """Return the same of a run at several values."""
-    said = [ONE_CORE] if sweep.single_core else []
+    sentences = [ONE_CORE] if sweep.single_core else []
     if sweep.noisy:
         values = f"{len(sweep.noisy)} of {counted(len(sweep.values), 'value')} (grey)"
-        said.append(f"Noise check not passed at {values}: only large differences count there.")
-    return tuple(said)
+        sentences.append(f"Noise check not passed at {values}: only large differences count there.")
+    return tuple(sentences)

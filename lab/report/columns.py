@@ -55,12 +55,14 @@ def panels(summary: Summary) -> tuple[str, ...]:
     )
 
 
-def asked(summary: Summary) -> tuple[RequestRow, ...]:
+def request_rows(summary: Summary) -> tuple[RequestRow, ...]:
     """Return the requests of a mix that have a row: those that failed, then the most usual."""
     if not any(row.parts for row in summary.rows):
         return ()
     asks = summary.run.plan.workload.requests
-    found = {row.profile.name: {part.request: part for part in row.parts} for row in summary.rows}
+    parts_by_profile = {
+        row.profile.name: {part.request: part for part in row.parts} for row in summary.rows
+    }
     failed = Counter(part.request for row in summary.rows for part in row.parts if part.errors)
     weights = Counter(dict(zip(labels(asks), (ask.weight for ask in asks), strict=True)))
     names = sorted(weights, key=lambda name: (-failed[name], -weights[name]))[:MOST_PARTS]
@@ -68,7 +70,7 @@ def asked(summary: Summary) -> tuple[RequestRow, ...]:
         RequestRow(
             name,
             weights[name] / weights.total(),
-            {profile: parts[name] for profile, parts in found.items() if name in parts},
+            {profile: parts[name] for profile, parts in parts_by_profile.items() if name in parts},
         )
         for name in names
     )

@@ -48,9 +48,9 @@ class Edge:
 
     def write(self, text: str) -> int:
         """Write *text*, made visible; what is written in parts as if it came at once."""
-        said = self._shown(self._line + text)[len(self._line) :]
-        self.beyond.write(said)
-        line = (self._line + said).rpartition("\n")[2].lstrip()
+        output = self._shown(self._line + text)[len(self._line) :]
+        self.beyond.write(output)
+        line = (self._line + output).rpartition("\n")[2].lstrip()
         self._line = line if len(line) <= _LONGEST else f"-{line[-_LONGEST:]}"
         return len(text)
 
@@ -126,18 +126,20 @@ def cleaned(value: T) -> T:
     For what lays text out: a character that is spelt takes the room of its spelling, and whoever
     wrote a value does not say where a line begins.
     """
-    found: Any = value
+    clean_value: Any = value
     if type(value) is str:
-        found = in_a_line(found)
+        clean_value = in_a_line(clean_value)
     elif isinstance(value, tuple):
-        found = tuple(map(cleaned, value))
+        clean_value = tuple(map(cleaned, value))
     elif is_dataclass(value) and not isinstance(value, type):
-        found = replace(value, **{e.name: cleaned(getattr(value, e.name)) for e in fields(value)})
-    return cast(T, found)
+        clean_value = replace(
+            value, **{e.name: cleaned(getattr(value, e.name)) for e in fields(value)}
+        )
+    return cast(T, clean_value)
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
-    return "".join(_LETTERS.get(each, "?") for each in lacking), error.end
+    return "".join(_LETTERS.get(character, "?") for character in lacking), error.end

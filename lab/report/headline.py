@@ -141,10 +141,10 @@ def _limit(conclusion: Conclusion) -> str:
 def _noise(noise_check: NoiseCheck | None) -> str:
     if noise_check is None:
         return "the noise of this machine is unknown, so no difference here is trustworthy"
-    said = same_twice(noise_check)
+    noise = same_twice(noise_check)
     if noise_check.passed:
-        return f"noise check passed: {said}"
-    return f"noise check failed: {said}, more than wanted, so only larger differences are reported"
+        return f"noise check passed: {noise}"
+    return f"noise check failed: {noise}, more than wanted, so only larger differences are reported"
 
 
 def same_twice(noise_check: NoiseCheck) -> str:
@@ -159,7 +159,7 @@ def _times(comparison: Comparison) -> str:
     if comparison.ratio is None:
         return f"{comparison.changed} cannot be compared with {comparison.reference}"
     verb = "serves" if comparison.metric == "throughput" else "takes"
-    told = comparison.verdict.differs
-    times = bounded(comparison) + ("" if told else f" ({comparison.verdict_text})")
+    differs = comparison.verdict.differs
+    times = bounded(comparison) + ("" if differs else f" ({comparison.verdict_text})")
     aside = ", both saturated the load generator" if comparison.may_be is MayBe.EITHER else ""
     return f"{comparison.changed} {verb} {times} the {title} of {comparison.reference}{aside}"

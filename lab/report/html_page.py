@@ -41,7 +41,7 @@ INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")
 
 
 def _whole(text: str) -> str:
-    return INTERVAL.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
+    return INTERVAL.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
 
 
 def _shown(value: Any) -> Any:

@@ -61,7 +61,7 @@ def of_both(plan: Plan) -> str:
 def legend(conclusion: Conclusion) -> tuple[str, ...]:
     """Explain the tables in a few lines."""
     plan = conclusion.summary.run.plan
-    said = {
+    explanations = {
         Term.MEDIAN: (
             "Medians of the trials in which a figure counts; -: unknown, or it counts in none. "
             "Valid trials: all figures count; the second trials of "
@@ -89,12 +89,12 @@ def legend(conclusion: Conclusion) -> tuple[str, ...]:
             "what the server alone needs."
         ),
     }
-    return tuple(said[term] for term in terms(plan))
+    return tuple(explanations[term] for term in terms(plan))
 
 
-def _level_words(found: Sequence[float]) -> str:
+def _level_words(confidence_levels: Sequence[float]) -> str:
     """Say which level the intervals have, as in a legend: the noise check's where it is another."""
-    usual, steps = percent(CONFIDENCE), levels(found)
+    usual, steps = percent(CONFIDENCE), levels(confidence_levels)
     if steps == usual:
         return f"{usual} interval"
     return f"interval ({steps}; the noise check's {usual})"

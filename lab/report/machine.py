@@ -67,6 +67,6 @@ def network_lines(network: Network | None) -> tuple[str, ...]:
     if network.nearest is not None:
         ends = (f"{seconds * 1e3:.2g} ms" for seconds in network.nearest)
         away = f"{' to '.join(dict.fromkeys(ends))} away"
-    said = [f"load over a network, {away}, from {counted(network.count, 'host')}"]
-    said += [f"{', '.join(host.names)}: {worded(host.facts, HOST)}" for host in network.hosts]
-    return tuple(said)
+    lines = [f"load over a network, {away}, from {counted(network.count, 'host')}"]
+    lines += [f"{', '.join(host.names)}: {worded(host.facts, HOST)}" for host in network.hosts]
+    return tuple(lines)

@@ -368,8 +368,8 @@ def _commands(summary: Summary, next_steps: NextSteps) -> tuple[str, ...]:
             lines.append(f"  {run.command} --rate 50%   # p99 at half the load, as a user sees it")
         lines = ["TRY NEXT", *lines] if lines else []
     elif summary.interface in YOURS and not re.search(r"\s--app[\s=]", run.command):
-        own = (f"  {lab} {words}" for words in YOURS[summary.interface])
-        lines = ["TRY ON YOUR APPLICATION", *own]
+        commands = (f"  {lab} {words}" for words in YOURS[summary.interface])
+        lines = ["TRY ON YOUR APPLICATION", *commands]
     whole = f"{lab} report {shlex.quote(next_steps.run)}"
     page = () if next_steps.page is None else (f"Report: {next_steps.page}",)
     return (

@@ -13,7 +13,7 @@ def plan_line(conclusion: Conclusion) -> str:
     """Say what load the servers had, and how often."""
     run = conclusion.summary.run
     plan = run.plan
-    said = counted(run.allotted, "block")
+    blocks = counted(run.allotted, "block")
     time = "" if plan.minutes is None else f", in at most {plan.minutes:g} minutes,"
     cores = ""
     if plan.server_cores is not None:
@@ -22,7 +22,7 @@ def plan_line(conclusion: Conclusion) -> str:
     if plan.share < 1:
         cores = f"; {slowed(plan)}"
     cores += ", shared cores" if run.shares_cores else ""
-    how = f"{said}{window_words(plan)}{time} {order(plan)}; generator: {run.generator}{cores}"
+    how = f"{blocks}{window_words(plan)}{time} {order(plan)}; generator: {run.generator}{cores}"
     return f"{load_words(plan)}; {how}"
 
 
@@ -54,10 +54,10 @@ def slowed(plan: Plan) -> str:
 
 def order(plan: Plan) -> str:
     """Say how trials followed one another, and which differences they are for if anybody said."""
-    said = "in shuffled order"
+    phrase = "in shuffled order"
     if plan.smallest != SMALLEST:
-        said += f", for differences of {percent(plan.smallest)} or more"
-    return said
+        phrase += f", for differences of {percent(plan.smallest)} or more"
+    return phrase
 
 
 def notes(conclusion: Conclusion) -> list[str]:

@@ -77,7 +77,7 @@ class Trials:
 class SummaryDocument:
     """What a run found."""
 
-    found: Conclusion
+    conclusion: Conclusion
     """What the run comes to."""
 
 
@@ -87,28 +87,28 @@ def _format(_: SummaryDocument) -> int:
 
 
 def _trials(document: SummaryDocument) -> Trials:
-    summary = document.found.summary
+    summary = document.conclusion.summary
     return Trials(summary.measured, summary.planned)
 
 
 def _environments(document: SummaryDocument) -> Sequence[str]:
     """Digests; `run.json` holds what they stand for."""
-    return sorted(document.found.summary.run.environments)
+    return sorted(document.conclusion.summary.run.environments)
 
 
 def _machine(document: SummaryDocument) -> Sequence[str]:
     """The machine and the versions, for people."""
-    return machine_lines(document.found.machine)
+    return machine_lines(document.conclusion.machine)
 
 
 def _banners(document: SummaryDocument) -> Sequence[str]:
     """What a reader must know before any number."""
-    return printable(map(with_status, document.found.warnings))
+    return printable(map(with_status, document.conclusion.warnings))
 
 
 def _notes(document: SummaryDocument) -> Sequence[str]:
     """The report's footnotes."""
-    return printable(notes(document.found))
+    return printable(notes(document.conclusion))
 
 
 def _metrics(_: SummaryDocument) -> Mapping[str, Metric]:
@@ -120,12 +120,12 @@ def _shares(document: SummaryDocument) -> Mapping[str, Mapping[str, Comparison]]
     By profile and reference line of the same server: the line's CPU per request over the profile's,
     the share of it that its server cannot do without; absent without such a line.
     """
-    return document.found.summary.shares or None
+    return document.conclusion.summary.shares or None
 
 
 def _applications(document: SummaryDocument) -> Mapping[str, str] | None:
     """What each profile serves, so that settings and application are not taken for one another."""
-    return document.found.summary.applications or None
+    return document.conclusion.summary.applications or None
 
 
 def _trust(conclusion: Conclusion) -> Trusted:
@@ -317,8 +317,11 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
 
 def sources(kind: type) -> Mapping[str, Source]:
     """Return the fields that an object of *kind* has in JSON, and what each is written from."""
-    found = {**{field.name: field.name for field in fields(kind)}, **PROJECTION.get(kind, {})}
-    return {name: source for name, source in found.items() if source is not None}
+    field_sources = {
+        **{field.name: field.name for field in fields(kind)},
+        **PROJECTION.get(kind, {}),
+    }
+    return {name: source for name, source in field_sources.items() if source is not None}
 
 
 def render(run_conclusion: RunConclusion) -> str:

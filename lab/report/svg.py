@@ -132,8 +132,8 @@ def _simplify(element: ET.Element, name: str, used: set[str], styles: dict[str, 
     attributes = element.attrib
     if (reference := attributes.pop(XLINK_HREF, None)) is not None:
         attributes["href"] = f"#{name}-{reference[1:]}"
-    if (own := attributes.pop("id", None)) in used:
-        attributes["id"] = f"{name}-{own}"
+    if (element_id := attributes.pop("id", None)) in used:
+        attributes["id"] = f"{name}-{element_id}"
     if "clip-path" in attributes:
         attributes["clip-path"] = attributes["clip-path"].replace("#", f"#{name}-")
     style = attributes.pop("style", None)

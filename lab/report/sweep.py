@@ -31,7 +31,7 @@ def documents(run_conclusion: RunConclusion) -> Iterator[Document]:
 def document(sweep: SweepConclusion) -> Document:
     """Return what is said of a sweep."""
     run, plan = sweep.run, sweep.run.plan
-    asked = plan.workload.unsized if sweep.quantity == "size" else plan.workload.name
+    workload = plan.workload.unsized if sweep.quantity == "size" else plan.workload.name
     kept = "keep-alive" if plan.load.keepalive else "one connection per request"
     context = (
         f"{counted(run.allotted, 'block')}, each with every profile at every value {order(plan)}; "
@@ -41,7 +41,7 @@ def document(sweep: SweepConclusion) -> Document:
     changes = (_changes(sweep, metric) for metric in sweep.metrics)
     growth = () if sweep.counted is None else (_served(sweep), *_growths(sweep))
     return Document(
-        title=f"{asked}: {sweep.quantity} {_span(sweep.values)}",
+        title=f"{workload}: {sweep.quantity} {_span(sweep.values)}",
         context=(
             context,
             *network_lines(sweep.network),
@@ -81,8 +81,8 @@ def sentence(sweep: SweepConclusion) -> str:
 
 def first(sweep: SweepConclusion) -> str:
     """Return what differs most, or what the run cannot tell, as a sentence by itself."""
-    told = next(differing(sweep)) if sweep.most is None else _told(sweep, sweep.most)
-    return f"{_on_one_core(sweep)}{told}{_by(sweep)}."
+    clause = next(differing(sweep)) if sweep.most is None else _difference_text(sweep, sweep.most)
+    return f"{_on_one_core(sweep)}{clause}{_by(sweep)}."
 
 
 def differing(sweep: SweepConclusion) -> Iterator[str]:
@@ -91,10 +91,10 @@ def differing(sweep: SweepConclusion) -> Iterator[str]:
     if not sweep.compared:
         yield "Nothing can be compared"
         return
-    yield from (_told(sweep, gain) for gain in sweep.gains)
+    yield from (_difference_text(sweep, gain) for gain in sweep.gains)
     if sweep.level:
         yield f"{', '.join(sweep.level)}: no value differs measurably from {name} {start}"
-    yield from (_told(sweep, difference) for difference in sweep.differences)
+    yield from (_difference_text(sweep, difference) for difference in sweep.differences)
     if not (sweep.gains or sweep.level or sweep.differences):
         yield f"No measurable difference from {sweep.profiles[0]}"
 
@@ -114,12 +114,12 @@ def _noise_check(sweep: SweepConclusion) -> str:
     """Say at how many values the reference's second run was like its first."""
     if not sweep.checked:
         return "the noise check could not be made at any value"
-    said = f"noise check passed at {sweep.passed} of {counted(sweep.checked, 'value')}"
+    outcome = f"noise check passed at {sweep.passed} of {counted(sweep.checked, 'value')}"
     left = len(sweep.values) - sweep.checked
-    return f"{said}, and could not be made at {left}" if left else said
+    return f"{outcome}, and could not be made at {left}" if left else outcome
 
 
-def _told(sweep: SweepConclusion, differs: Differs) -> str:
+def _difference_text(sweep: SweepConclusion, differs: Differs) -> str:
     """Say where a profile differs from its first value, or from the first profile."""
     values, name = ", ".join(differs.values), sweep.quantity
     if differs in sweep.gains:
@@ -151,7 +151,7 @@ def _served(sweep: SweepConclusion) -> Table:
     """Return what the probes counted: more than the value, since masters and routers are in it."""
     rows = []
     for value, seen in zip(sweep.values, sweep.served, strict=True):
-        cells = (NOTHING if each is None else Cell(f"{each:g}") for each in seen)
+        cells = (NOTHING if count is None else Cell(f"{count:g}") for count in seen)
         rows.append((Cell(value), *cells))
     first = Column(sweep.quantity, number=False)
     title = f"{sweep.counted} of each server, counted, including masters and proxies"

@@ -27,7 +27,7 @@ from lab.model.numbers import figure, interval, judged, quantity, ratio, share
 from lab.model.plan import Plan
 from lab.model.wording import UNKNOWN
 from lab.report import columns, headline
-from lab.report.causes import profiles_of, said, tested, trials_of
+from lab.report.causes import cause_text, profiles_of, tested, trials_of
 from lab.report.columns import RequestRow
 from lab.report.legend import legend
 from lab.report.machine import machine_lines, network_lines
@@ -46,7 +46,7 @@ def document(conclusion: Conclusion) -> Document:
     summary, run = conclusion.summary, conclusion.summary.run
     tables = [judgement_table(conclusion.judgements)] if conclusion.judgements else []
     tables.append(_measurements(conclusion))
-    if requests := columns.asked(summary):
+    if requests := columns.request_rows(summary):
         tables.append(_parts(summary, requests))
     if conclusion.limits:
         tables.append(_limits(conclusion.limits))
@@ -84,8 +84,8 @@ def footer(run: Run) -> tuple[str, ...]:
 
 def title(plan: Plan) -> str:
     """Return what was asked and, of a run at several rates, at which of them."""
-    asked = f"{plan.workload.name}: {plan.workload.asked}"
-    return ", ".join((asked, *(f"{name} {value}" for name, value in plan.arms[0].at.items())))
+    workload = f"{plan.workload.name}: {plan.workload.target_text}"
+    return ", ".join((workload, *(f"{name} {value}" for name, value in plan.arms[0].at.items())))
 
 
 def _measurements(conclusion: Conclusion) -> Table:
@@ -165,7 +165,7 @@ def _limits(limits: Sequence[Limit]) -> Table:
             evidence, counter = f"{whose}{diagnosis.cause.evidence}", tested(diagnosis)
         meaning = Meaning.PLAIN if limit.first and diagnosis is not None else Meaning.MUTED
         cells = (profiles_of(limit), trials_of(limit), evidence, counter)
-        rows.append((Cell(said(limit), meaning), *map(Cell, cells)))
+        rows.append((Cell(cause_text(limit), meaning), *map(Cell, cells)))
     heads = texts(("cause", "profiles", "trials", "evidence, median trial", "counter-run"))
     return Table("Limited by", heads, tuple(rows), Topic.LIMITS)
 
@@ -209,12 +209,12 @@ def _against_baseline(conclusion: Conclusion) -> Table:
     return _ratio_table(title, rows, names)
 
 
-def _shares(own: Mapping[str, Mapping[str, Comparison]]) -> Table:
+def _shares(shares: Mapping[str, Mapping[str, Comparison]]) -> Table:
     """Put each profile's CPU beside that of a server that does nothing but reply."""
-    names = list(dict.fromkeys(line for found in own.values() for line in found))
+    names = list(dict.fromkeys(line for comparisons in shares.values() for line in comparisons))
     rows = [
-        (Cell(profile), *(_share(found.get(name)) for name in names))
-        for profile, found in own.items()
+        (Cell(profile), *(_share(comparisons.get(name)) for name in names))
+        for profile, comparisons in shares.items()
     ]
     title = "What the server itself needs, as a share of each profile's CPU per request"
     return Table(title, texts(("profile", *names)), tuple(rows), Topic.CHANGES)
@@ -238,8 +238,8 @@ def _ratios(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> tupl
 def _blocks(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> Cell:
     """Return n, or one for each metric where they differ."""
     known = (comparisons[name] for name in names if name in comparisons)
-    found = (comparison.ratio or comparison.between for comparison in known)
-    counts = dict.fromkeys(str(each.n) for each in found if each is not None)
+    estimates = (comparison.ratio or comparison.between for comparison in known)
+    counts = dict.fromkeys(str(estimate.n) for estimate in estimates if estimate is not None)
     return Cell(", ".join(counts) or UNKNOWN, Meaning.MUTED)
 
 

@@ -75,8 +75,8 @@ def _write(content: Document, console: Console) -> None:
         for part in parts:
             console.print(part, markup=False, highlight=False)
 
-    said = filter(None, (content.headline, *content.context))
-    write(Text(content.title, style="bold"), *map(Text, said))
+    paragraphs = filter(None, (content.headline, *content.context))
+    write(Text(content.title, style="bold"), *map(Text, paragraphs))
     if content.banners:
         write("", _marked("!", content.banners, "bold yellow"))
     for table in content.tables:
@@ -99,7 +99,7 @@ def _grids(table: Table, width: int) -> Iterator[RenderableType]:
         most[0] = max(least[0], min(most[0], int(width * MOST_NAMES)))
     parts: list[list[int]] = [[0]]
     for position in range(1, len(table.columns)):
-        used = sum(least[each] + GAP for each in parts[-1])
+        used = sum(least[index] + GAP for index in parts[-1])
         if len(parts[-1]) > 1 and used + least[position] > width:
             parts.append([0])
         parts[-1].append(position)
@@ -108,8 +108,8 @@ def _grids(table: Table, width: int) -> Iterator[RenderableType]:
             yield ""
         grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
         grid.show_header = heads
-        spare = width - GAP * (len(part) - 1) - sum(least[each] for each in part)
-        granted = _granted([most[each] - least[each] for each in part], spare)
+        spare = width - GAP * (len(part) - 1) - sum(least[index] for index in part)
+        granted = _granted([most[index] - least[index] for index in part], spare)
         for position, more in zip(part, granted, strict=True):
             column = table.columns[position]
             justify: Literal["left", "right"] = "right" if column.number else "left"
@@ -139,7 +139,7 @@ def _widths(table: Table) -> tuple[list[int], list[int]]:
 def _narrowest(table: Table) -> int:
     """Return how wide a page must be to hold the first column and any other beside it."""
     least, _ = _widths(table)
-    return least[0] + max((GAP + each for each in least[1:]), default=0)
+    return least[0] + max((GAP + width for width in least[1:]), default=0)
 
 
 def _granted(wishes: Sequence[int], spare: int) -> list[int]:
@@ -149,11 +149,11 @@ def _granted(wishes: Sequence[int], spare: int) -> list[int]:
     >>> _granted([40, 3, 0], 20)
     [17, 3, 0]
     """
-    found = list(wishes)
+    granted = list(wishes)
     for place, (wish, position) in enumerate(sorted((w, n) for n, w in enumerate(wishes))):
-        found[position] = min(wish, max(0, spare) // (len(wishes) - place))
-        spare -= found[position]
-    return found
+        granted[position] = min(wish, max(0, spare) // (len(wishes) - place))
+        spare -= granted[position]
+    return granted
 
 
 def _marked(mark: str, texts: Iterable[str], style: str) -> Grid:

@@ -45,8 +45,8 @@ def why(judgement: Judgement) -> str:
             bound = "" if judgement.bound is None else f"; {judgement.bound.caveat}"
             level = seen.ratio.level
             width = "" if level == CONFIDENCE else f" ({percent(level)} interval)"
-            found = f"{figures(seen.ratio)}{width} over {seen.ratio.n} blocks"
-            return f"{found}: {_reach(threshold, seen)}{bound}"
+            evidence = f"{figures(seen.ratio)}{width} over {seen.ratio.n} blocks"
+            return f"{evidence}: {_reach(threshold, seen)}{bound}"
         case CountReading() as seen:
             return _counted(threshold, judgement.outcome, seen)
         case few:
@@ -61,7 +61,7 @@ def figures(ratio: Estimate) -> str:
 def _reach(threshold: Threshold, reading: RatioReading) -> str:
     """Say where the interval lies, and what it could not have seen."""
     limit = f"{threshold.limit:g}"
-    said = {
+    explanation = {
         Reach.BEYOND: f"the whole interval is beyond {limit}",
         Reach.NOISE: f"beyond {limit}, but within the noise of {reading.floor:.1%} between two "
         "identical servers on this machine",
@@ -70,8 +70,8 @@ def _reach(threshold: Threshold, reading: RatioReading) -> str:
     }[reading.reach]
     if reading.unseen is not None:
         side = "below" if threshold.above else "above"
-        said += f". A true ratio {side} {reading.unseen:.3g} would usually not be detected"
-    return said
+        explanation += f". A true ratio {side} {reading.unseen:.3g} would usually not be detected"
+    return explanation
 
 
 def _counted(threshold: Threshold, outcome: ThresholdOutcome, reading: CountReading) -> str:

@@ -35,8 +35,8 @@ def sentence(run_conclusion: RunConclusion, metric: str) -> str:
     comparison = summary.compare(metric, new, old)
     if comparison.ratio is None and comparison.between is None:
         return f"{METRICS[metric].title} of {new} and {old} cannot be compared"
-    said = SAYING[metric].format(new=new, old=old, ratio=bounded(comparison))
-    return f"{said}: {comparison.verdict_text}"
+    statement = SAYING[metric].format(new=new, old=old, ratio=bounded(comparison))
+    return f"{statement}: {comparison.verdict_text}"
 
 
 def no_result(why: Sequence[str]) -> str:
@@ -79,15 +79,15 @@ def as_markdown(
         for name in SAYING
     )
     table = render_table(Table("", texts(("", "old", "new", "new / old")), rows))
-    said = [escaped(each) for each in printable((*differs, *limits))]
+    lines = [escaped(line) for line in printable((*differs, *limits))]
     parts = [
         HEAD,
         f"**{escaped(answer)}.**",
-        *said[: len(differs)],
+        *lines[: len(differs)],
         *([_verbatim(failed)] if failed else ()),
         table.rstrip(),
-        escaped(_asked(summary)),
-        *said[len(differs) :],
+        escaped(_load_sentence(summary)),
+        *lines[len(differs) :],
         escaped(end),
     ]
     return "\n\n".join(parts) + "\n"
@@ -103,7 +103,7 @@ def _failed(conclusion: Conclusion) -> Iterator[str]:
         yield f"{name.text}: {why.text}"
 
 
-def _asked(summary: Summary) -> str:
+def _load_sentence(summary: Summary) -> str:
     """Say what was asked, how often, and how noisy it was."""
     run = summary.run
     noise = share(summary.noise[HEADLINE]) if HEADLINE in summary.noise else "unknown"

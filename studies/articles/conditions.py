@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from lab.analysis.health import HEADLINE, told_apart
+from lab.analysis.health import HEADLINE, passed_aa
 from lab.analysis.metrics import usable_cores
 from lab.analysis.summary import Summary
 from lab.model.measurement import Run
@@ -68,7 +68,7 @@ def unsound(summary: Summary) -> list[tuple[str, str]]:
     found = []
     if summary.measured < summary.planned:
         found.append(("a run with all of its trials", "ended early"))
-    if not told_apart(summary.aa[HEADLINE], summary.run.plan.smallest):
+    if not passed_aa(summary.aa[HEADLINE], summary.run.plan.smallest):
         found.append(("a run that passed its noise check", "did not"))
     return found
 

@@ -11,7 +11,7 @@ from lab.analysis.judging import FAILED, Judgement, RatioReading, Reach, Thresho
 from lab.analysis.summary import summarise
 from lab.analysis.sweep import conclude_run
 from lab.analysis.thresholds import parse
-from lab.cli.ab.conclusion import PairConclusion, PairRun, told_of
+from lab.cli.ab.conclusion import PairConclusion, PairRun, verdict_line
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.report import opening, terminal
 from lab.report.versions import as_markdown, no_result
@@ -113,11 +113,11 @@ def test_a_limit_that_is_open_says_what_would_tell(minutes, said):
     # It shrinks with the root of the number, to 1.05 after a few more than 16.
     seen = RatioReading(Estimate(1.02, 1.02 / 1.0374, 1.02 * 1.0374, 10), Reach.HOLDS, 0.02)
     judgement = Judgement(parse("cpu(new/old) > 1.05"), ThresholdOutcome.OPEN, seen)
-    assert f". {said}" in told_of(judgement, run)
+    assert f". {said}" in verdict_line(judgement, run)
     bound = Comparison("cpu", "old", "new", Verdict.NO_DIFFERENCE, seen.ratio, may_be=MayBe.EITHER)
-    assert "would decide it" not in told_of(replace(judgement, bound=bound), run)
+    assert "would decide it" not in verdict_line(replace(judgement, bound=bound), run)
     at_it = replace(judgement, threshold=parse("cpu(new/old) > 1.02"))
-    assert ". Use a wider limit or a quieter machine." in told_of(at_it, run)
+    assert ". Use a wider limit or a quieter machine." in verdict_line(at_it, run)
 
 
 def test_nothing_in_the_reason_of_a_missing_result_ends_its_block():

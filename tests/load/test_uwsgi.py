@@ -37,7 +37,7 @@ def test_another_framing_of_http_is_a_manner_and_no_more(monkeypatch):
     wire = wire_of(asked(), keepalive=True)
     assert wire.request(0) == b"<%b>" % Request("/9").encode()
     assert wire.keepalive
-    assert asked().asked == "/9 in a frame over TCP"
+    assert asked().target_text == "/9 in a frame over TCP"
 
 
 def test_every_wire_has_a_manner():

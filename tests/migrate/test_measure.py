@@ -77,7 +77,7 @@ def test_a_server_that_is_not_installed_is_named(ini, tmp_path):
 def test_what_is_left_out_of_the_old_copy_is_left_out_of_the_new_one(ini, tmp_path):
     """Users and folders of production, which a trial has not."""
     ini.write_text(f"{INI}uid = www-data\nchdir = /srv/shop\n")
-    found = trying(ini, "gunicorn", drop=("uid",), chdir=tmp_path).found
+    found = trying(ini, "gunicorn", drop=("uid",), chdir=tmp_path).migration
     assert "www-data" not in found.text
     assert f'chdir = "{tmp_path}"' in found.text
 
@@ -86,7 +86,7 @@ def test_what_is_left_out_of_the_old_copy_is_left_out_of_the_new_one(ini, tmp_pa
 def test_a_shell_says_what_the_words_of_a_command_are_here(ini, value):
     """What the machine decides is a number then."""
     ini.write_text(INI.replace("processes = 2", f"processes = {value}"))
-    found = trying(ini, "granian").found
+    found = trying(ini, "granian").migration
     script = ("sh", "-c", found.script)
     done = subprocess.run(
         script, env={**os.environ, "N": "3"}, capture_output=True, text=True, check=True

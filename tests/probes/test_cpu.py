@@ -238,5 +238,5 @@ def test_waiting_is_parsed_where_the_kernel_counts_it(text, expected):
 def test_this_process_is_seen_as_the_kernel_sees_it():
     """Own CPU agrees with getrusage to the tick."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    own = read_snapshot(os.getpid()).processes[os.getpid()].own
+    own = read_snapshot(os.getpid()).processes[os.getpid()].cpu_seconds
     assert own == pytest.approx(used.ru_utime + used.ru_stime, abs=0.05)

@@ -65,7 +65,7 @@ def test_a_profile_leaves_the_home_as_it_was(name, tmp_path, monkeypatch):
 def test_a_command_of_the_users_leaves_the_home_as_it_was(command, tmp_path, monkeypatch):
     """As well as a profile of this project."""
     home = empty_home(tmp_path, monkeypatch)
-    run(profile_of(command), workload(own=True), tmp_path / "trial")
+    run(profile_of(command), workload(profile_names_app=True), tmp_path / "trial")
     assert list(home.iterdir()) == []
 
 
@@ -73,5 +73,5 @@ def test_a_folder_that_the_user_names_stays(tmp_path, monkeypatch):
     """Who gives XDG_RUNTIME_DIR by --env means it: the application may look for a socket there."""
     home = empty_home(tmp_path, monkeypatch)
     given = Runtime(variables=Variables.of({"XDG_RUNTIME_DIR": str(home)}, ""))
-    asked = replace(workload(own=True), runtime=given)
+    asked = replace(workload(profile_names_app=True), runtime=given)
     run(profile_of(COMMANDS[0]), asked, tmp_path / "trial", at=home)

@@ -42,7 +42,7 @@ processes = 2
 enable-threads = true
 harakiri = 9
 """
-OWN = workload(own=True)
+OWN = workload(profile_names_app=True)
 
 
 @pytest.fixture

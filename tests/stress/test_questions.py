@@ -58,7 +58,7 @@ def scene(arm, folder, slow=None):
 def test_what_uwsgi_answers(arm):
     """Each as it is known of 2.0.31: its buffer bounds headers, and SIGTERM is a reload."""
     found = look_at(arm(f"{INI}buffer-size = 16384\n"), None, None)
-    assert {question: each.told for question, each in found.items()} == {
+    assert {question: each.difference for question, each in found.items()} == {
         "worker processes": "2",
         "memory of a worker (PSS), without load": None,
         "a header of 8 KiB": "200",
@@ -74,14 +74,14 @@ def test_a_stop_is_told_from_a_reload(arm, tmp_path, monkeypatch):
     """By the end of the process, for which a busy machine may take its time."""
     monkeypatch.setattr(questions, "STOP", 60.0)
     with scene(arm(f"{INI}die-on-term = true\n"), tmp_path) as seen:
-        assert questions.term(seen).told == "ends"
+        assert questions.term(seen).difference == "ends"
 
 
 def test_a_request_that_is_ended_is_seen(arm, tmp_path):
     """With the seconds after which its connection was closed."""
     with scene(arm(f"{INI}harakiri = 1\n"), tmp_path, "/slow") as seen:
         found = questions.slow(seen)
-    assert found.told == "closed without a reply"
+    assert found.difference == "closed without a reply"
     assert found.text.startswith("closed without a reply after ")
 
 
@@ -89,7 +89,7 @@ def test_a_request_that_is_not_ended_is_seen(arm, tmp_path, monkeypatch):
     """Nobody waits for it for ever."""
     monkeypatch.setattr(questions, "SLOWEST", 1.0)
     with scene(arm(INI), tmp_path, "/slow") as seen:
-        assert questions.slow(seen).told == "no whole reply within 1 s"
+        assert questions.slow(seen).difference == "no whole reply within 1 s"
 
 
 def test_a_connection_that_is_kept_is_watched(arm, tmp_path, monkeypatch):
@@ -105,7 +105,7 @@ def test_the_uwsgi_protocol_bounds_what_can_be_asked(arm, tmp_path):
     ini = INI.replace("http-socket = :8000", "socket = /run/shop.sock")
     with scene(arm(ini), tmp_path) as seen:
         assert "too long" in QUESTIONS["a header of 64 KiB"](seen).text
-        assert questions.kept(seen).told == "closed"
+        assert questions.kept(seen).difference == "closed"
 
 
 @pytest.mark.peers
@@ -114,10 +114,10 @@ def test_what_gunicorn_answers(arm):
     found = look_at(
         arm('wsgi_app = "shop:application"\nthreads = 2\n', "gunicorn.conf.py"), None, None
     )
-    assert found["a header of 64 KiB"].told == "431"
-    assert found["HEAD"].told == "200, 0 bytes of body"
+    assert found["a header of 64 KiB"].difference == "431"
+    assert found["HEAD"].difference == "200, 0 bytes of body"
     assert found["a connection after the reply"].text.startswith("kept, closed after 2.")
-    assert found["SIGTERM"].told == "ends"
+    assert found["SIGTERM"].difference == "ends"
 
 
 @pytest.mark.peers
@@ -125,6 +125,6 @@ def test_what_granian_answers(arm, monkeypatch):
     """It takes long headers, and keeps a connection for longer than is watched."""
     monkeypatch.setattr(questions, "IDLE", 1.0)
     found = look_at(arm("granian --interface wsgi --workers 2 shop:application", ""), None, None)
-    assert found["worker processes"].told == "2"
-    assert found["a header of 64 KiB"].told == "200"
+    assert found["worker processes"].difference == "2"
+    assert found["a header of 64 KiB"].difference == "200"
     assert found["a connection after the reply"].text == "kept for 1 s and more"

@@ -143,7 +143,7 @@ def tune(tmp_path):
         )
         facts = Facts(cores, 64, threads=threads)
         search = Search(made, facts, lambda _: True, frozenset(), minimal, lambda _: None)
-        return search.found()
+        return search.discover()
 
     tuned.ground = ground
     return tuned
@@ -184,7 +184,7 @@ def test_the_picture_shows_what_raced_and_what_was_taken(machine, tune):
     picture = draw(tuned)
     taken = [each for each in found.attempts if tuned.takes(each)]
     assert taken
-    assert "as it was" not in map(tuned.told, (each.values for each in taken))
+    assert "as it was" not in map(tuned.settings_text, (each.values for each in taken))
     assert picture.description.count(", in the result") == len(taken)
     assert tuned.change(taken[0]) in picture.description
     back = [each for each in found.attempts if each.group == BACK]

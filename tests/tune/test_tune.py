@@ -13,7 +13,7 @@ from lab.bench.store.folder import write_json
 from lab.cli.options.table import Job
 from lab.cli.tune.measure import TuneState
 from lab.cli.tune.moves import ground_of
-from lab.cli.tune.tuning import TuneJob, _said
+from lab.cli.tune.tuning import TuneJob, _option_digests
 from lab.config.configuration import Known
 from lab.config.reading import read
 from lab.model.digest import digest_of
@@ -171,7 +171,7 @@ def test_a_tune_that_was_asked_otherwise_is_not_gone_on_with(shop, words):
     folder = shop / "results" / "tune-1"
     folder.mkdir(parents=True)
     texts = tuple((str(file), text) for file, text in ground.config.texts.items())
-    state = TuneState(TuneState.FORMAT, digest_of(texts), _said(given, ground), 1)
+    state = TuneState(TuneState.FORMAT, digest_of(texts), _option_digests(given, ground), 1)
     write_json(folder / "tune.json", state)
     done = run("lab", "tune", str(shop / "uwsgi.ini"), *typed, *words, "--minutes", "1",
                "--resume", "results/tune-1", cwd=shop)  # fmt: skip

@@ -87,7 +87,9 @@ def test_equal_requests_are_counted(tmp_path):
     file.write_bytes(recording(entry("/a"), entry("/b"), entry("/a"), entry("/a")))
     found = requests_of(Question(requests=file))
     assert [(str(each), each.weight) for each in found.requests] == [("/a", 3), ("/b", 1)]
-    assert found.said.startswith("visit.har: 4 requests of https://www.example.org; requests.http")
+    assert found.remark.startswith(
+        "visit.har: 4 requests of https://www.example.org; requests.http"
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def asked(**said):
 def test_nothing_said_is_a_get_of_the_root():
     """As it was before there were options; to localhost, without a port."""
     found = requests_of(Question())
-    assert (found.requests, found.host, found.said) == ((Request("/"),), "localhost", "")
+    assert (found.requests, found.host, found.remark) == ((Request("/"),), "localhost", "")
 
 
 def test_a_body_is_posted_as_curl_does_it(tmp_path):
@@ -175,4 +175,4 @@ def test_what_was_read_of_a_file_is_said(tmp_path):
     lines = []
     found = workload(question=Question(requests=tmp_path / "a.http"), app="a:b", say=lines.append)
     assert lines == ["a.http: 2 requests; requests.http of the run's folder has them"]
-    assert found.asked == "/a and 1 more"
+    assert found.target_text == "/a and 1 more"

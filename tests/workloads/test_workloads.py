@@ -66,7 +66,7 @@ def test_a_file_is_a_workload(written):
     found = read("plain")
     assert (found.summary, found.workload.path, found.workload.app) == ("A", "/", None)
     assert found.workload.apps == {"tornado": "a.b:c"}
-    assert (found.own.load, found.own.window, found.article) == (Load(), None, None)
+    assert (found.usual.load, found.usual.window, found.article) == (Load(), None, None)
 
 
 def test_a_variant_says_otherwise_what_it_says_and_no_more(written):
@@ -76,10 +76,10 @@ def test_a_variant_says_otherwise_what_it_says_and_no_more(written):
     slow, unix = read("it-slow"), read("it-unix-1k")
     assert dict(slow.workload.words) == {"delay": "50", "unit": "ms"}
     assert (slow.workload.path, slow.workload.size, slow.workload.wire) == ("/slow", 10, Wire.ECHO)
-    assert (slow.own.load.connections, slow.own.window, slow.own.warmup) == (10, 5.0, 6)
+    assert (slow.usual.load.connections, slow.usual.window, slow.usual.warmup) == (10, 5.0, 6)
     assert slow.article.load == Load(connections=7, requests=70, keepalive=False)
     assert (unix.workload.transport, unix.workload.lines) == (Transport.UNIX, 5)
-    assert (unix.workload.path, unix.workload.size, unix.own.warmup) == ("/", 1024, None)
+    assert (unix.workload.path, unix.workload.size, unix.usual.warmup) == ("/", 1024, None)
     assert unix.workload.family == slow.workload.family == "it"
     assert (unix.workload.backing, unix.workload.work) == (("upstream",), "server.logged")
 
@@ -213,7 +213,7 @@ def test_a_workload_of_ours_may_be_a_mix():
     assert [str(each) for each in found.requests] == ["/9", "/100"]
     assert [each.expect.body for each in found.requests] == list(map(fibonacci_body, (9, 100)))
     assert [each.headers.shown for each in found.requests] == [(("A", "b"),)] * 2
-    assert (found.host, found.asked) == ("www.example.org", "/9 and 1 more")
+    assert (found.host, found.target_text) == ("www.example.org", "/9 and 1 more")
 
 
 @pytest.mark.parametrize(
@@ -227,4 +227,4 @@ def test_a_workload_of_ours_may_be_a_mix():
 )
 def test_a_report_says_what_was_asked(name, asked):
     """The target of a request; an echo has none, and its message has a size."""
-    assert workload(name).asked == asked
+    assert workload(name).target_text == asked

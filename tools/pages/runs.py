@@ -14,7 +14,7 @@ from lab.model import numbers
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.document import Document
 from lab.report import markdown, opening, remarks, terminal
-from lab.report.causes import said
+from lab.report.causes import cause_text
 from lab.report.machine import machine_lines
 from studies import articles
 from tools.pages.files import RUNS, document, stored, summary
@@ -60,7 +60,7 @@ def warnings(name: str) -> str:
 
 
 def mark(run: Summary | Document) -> str:
-    """Return what is said beside a figure in a sentence of a run whose report warns."""
+    """Return what is cause_text beside a figure in a sentence of a run whose report warns."""
     warned = run.warnings if isinstance(run, Summary) else run.banners
     return f" {WARNED}" if warned else ""
 
@@ -112,7 +112,7 @@ def limit(name: str, profile: str) -> str:
     """Return what limits a profile and how far that is proved, as the report's table says it."""
     for each in conclude(summary(name)).limits:
         if each.first and profile in each.profiles:
-            return f"{said(each)}{mark(summary(name))}"
+            return f"{cause_text(each)}{mark(summary(name))}"
     raise ResultsError(RUNS / name, f"does not say what limits {profile}")
 
 

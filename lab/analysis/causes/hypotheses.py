@@ -121,7 +121,7 @@ def backend(s: Signs) -> Evidence:
     """A backing service that is measured along, such as a database, had no more to give."""
     if s.backend is None:
         return None
-    cpu = f"{(s.each('backend.cpu') or 0.0) * 1e6:,.0f} µs of CPU per reply"
+    cpu = f"{(s.per_reply('backend.cpu') or 0.0) * 1e6:,.0f} µs of CPU per reply"
     if _no_core_left(s):
         # The one that uses more of them limits.
         if s.backend < (s.used or 0.0):
@@ -237,7 +237,7 @@ def blocking_log(s: Signs) -> Evidence:
     """The request log goes into a pipe whose reader is slower than the server."""
     if not s.settings.logs or s.get("server.log_pipe") != 1.0 or s.share is None or s.at_limit:
         return None
-    written = s.each("server.writes")
+    written = s.per_reply("server.writes")
     if s.generator >= BUSY or (written is not None and written < 1):
         return None
     seen = (
@@ -388,7 +388,7 @@ def server_cpu(s: Signs) -> Evidence:
 @Hypothesis("logging", When.BESIDE, move=moves.without_request_log)
 def costly_log(s: Signs) -> Evidence:
     """The request log takes CPU: never what limits first, and worth a toggle."""
-    logged = s.each("server.logged")
+    logged = s.per_reply("server.logged")
     if not s.settings.logs or not s.at_limit:
         return None
     if s.get("server.log_pipe") == 1.0:

@@ -82,7 +82,7 @@ class Signs:
         """Return a reading, None if it was not taken."""
         return self.readings.get(reading)
 
-    def each(self, reading: str) -> float | None:
+    def per_reply(self, reading: str) -> float | None:
         """Return a count a reply, None if it was not taken."""
         count = self.readings.get(reading)
         return None if count is None or not self.probed else count / self.probed
@@ -90,7 +90,7 @@ class Signs:
     @property
     def switches(self) -> float | None:
         """Voluntary context switches per reply."""
-        return self.each("server.switches_voluntary")
+        return self.per_reply("server.switches_voluntary")
 
     @property
     def cpu(self) -> float | None:

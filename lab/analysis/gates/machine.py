@@ -73,13 +73,13 @@ def _clock_stepped(readings: Mapping[str, float]) -> bool:
 
 
 def _disturbances(readings: Mapping[str, float], limit: float) -> list[str]:
-    found = []
+    disturbances = []
     if (foreign := readings.get("machine.foreign_cpu", 0.0)) > limit:
-        found.append(f"other programs used {foreign:.2f} cores (limit {limit:.2f})")
+        disturbances.append(f"other programs used {foreign:.2f} cores (limit {limit:.2f})")
     if (steal := readings.get("machine.steal", 0.0)) > STEAL:
-        found.append(f"the hypervisor took {steal:.1%} of the time (limit {STEAL:.0%})")
+        disturbances.append(f"the hypervisor took {steal:.1%} of the time (limit {STEAL:.0%})")
     if readings.get("machine.throttled", 0.0) > 0:
-        found.append("the CPU quota of the control group was used up")
+        disturbances.append("the CPU quota of the control group was used up")
     if _clock_stepped(readings):
-        found.append(f"the wall clock jumped by {readings['machine.clock_step']:+.3g} s")
-    return found
+        disturbances.append(f"the wall clock jumped by {readings['machine.clock_step']:+.3g} s")
+    return disturbances

@@ -224,7 +224,7 @@ def _cluster(trial: Trial) -> Finding | None:
     latency = merged_service(trial.windows) or merged_latency(trial.windows)
     # A UNIX socket has no timers of the kernel's.
     unix = trial.slot.arm.workload.transport is Transport.UNIX
-    told = unix or any(name.startswith("tcp.") for name in trial.readings)
+    counters_known = unix or any(name.startswith("tcp.") for name in trial.readings)
     if common.at_limit(trial):
         return None
     for value, names in TIMERS.items():
@@ -236,7 +236,7 @@ def _cluster(trial: Trial) -> Finding | None:
             grown = ", ".join(f"{count:,.0f} {name}" for name, count in counted.items())
             return _timer(value, share, f" of the kernel's ({grown})", withheld=True)
         if share := _isolated(latency, value, 0.0):
-            return _timer(value, share, "", withheld=not told)
+            return _timer(value, share, "", withheld=not counters_known)
     return None
 
 
@@ -254,14 +254,14 @@ def _round_trips(trial: Trial, value: float) -> bool:
 def _isolated(latency: Counter[int], value: float, slack: float) -> float:
     """Return the share of replies that cluster at *value* seconds; 0 where they do not."""
     low, high = value * CLUSTER[0], value * CLUSTER[1] + slack
-    own = _count(latency, low, high)
+    cluster_count = _count(latency, low, high)
     below, above = NEIGHBOURS if value < 1 else OF_RETRIES
     around = _count(latency, low * below, high * above)
-    if own < max(1, TIMER_SHARE * latency.total()) or own < ISOLATED * around:
+    if cluster_count < max(1, TIMER_SHARE * latency.total()) or cluster_count < ISOLATED * around:
         return 0.0
     starts = (us / 1e6 for us in latency if low * 1e6 <= us <= high * 1e6)
     densest = max(_count(latency, start, start * CLUSTER[1]) for start in starts)
-    return own / latency.total() if densest >= ONE_TICK * own else 0.0
+    return cluster_count / latency.total() if densest >= ONE_TICK * cluster_count else 0.0
 
 
 def _count(latency: Counter[int], low: float, high: float) -> int:

@@ -46,14 +46,14 @@ def overload(trial: Trial, beside: Beside) -> Finding | None:
     at the end are not enough, since a server that stalls at that moment, and catches up, keeps the
     rate; so even the fastest tenth of the replies must have waited to be sent.
     """
-    asked = trial.slot.arm.load.rate
-    if asked is None or GENERATOR_BOUND in beside.fired or not common.fell_behind(trial):
+    target = trial.slot.arm.load.rate
+    if target is None or GENERATOR_BOUND in beside.fired or not common.fell_behind(trial):
         return None
     rate = sum(window.ok / window.wall for window in trial.windows if window.wall > 0)
     queued = trial.total("queued")
     return Finding(
         OVERLOAD,
-        f"{rate:,.0f} of {asked:,.0f} requests/s were answered and {queued:,} were still waiting "
+        f"{rate:,.0f} of {target:,.0f} requests/s were answered and {queued:,} were still waiting "
         "to be sent at the end: latency grows with the length of the window",
         f"Use a rate below {rate:,.0f} requests/s, or give the server more CPU or workers.",
         withholds=common.PERCENTILES,

@@ -273,8 +273,10 @@ class Connections:
         if self._family == AF_UNIX:
             return None
         slots = (*self.by_fd.values(), *self.idle.values())
-        found = (_min_rtt(slot.socket) for slot in slots if slot.socket is not None)
-        return min((each for each in found if each is not None), default=None)
+        round_trips = (_min_rtt(slot.socket) for slot in slots if slot.socket is not None)
+        return min(
+            (round_trip for round_trip in round_trips if round_trip is not None), default=None
+        )
 
     def lose(self, slot: ConnectionSlot, error: OSError | None) -> None:
         """

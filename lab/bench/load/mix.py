@@ -36,9 +36,9 @@ def order(weights: Sequence[int], seed: int) -> list[int]:
         index = heap[0][1]
         counts[index] += 1
         heapq.heapreplace(heap, (-weights[index] / (2 * counts[index] + 1), index))
-    found = [index for index, count in enumerate(counts) for _ in range(count)]
-    random.Random(seed).shuffle(found)
-    return found
+    indices = [index for index, count in enumerate(counts) for _ in range(count)]
+    random.Random(seed).shuffle(indices)
+    return indices
 
 
 class Mix:

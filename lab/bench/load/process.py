@@ -73,8 +73,8 @@ class EngineGenerator:
         count = self._processes
         loads = divide_load(load, count)
         setups = [
-            Setup(endpoint, workload, share, own, phase)
-            for share, own, phase in zip(loads, deal(cores, count), phases(count), strict=True)
+            Setup(endpoint, workload, share, cpus, phase)
+            for share, cpus, phase in zip(loads, deal(cores, count), phases(count), strict=True)
         ]
         setups[0].wire()  # refuses here what a child could only end for
         with ExitStack() as stack:
@@ -120,8 +120,13 @@ class EngineSession:
         if load.requests is not None:
             connections = [max(1, share) for share in shares(WARM_UP_CONNECTIONS, count)]
         commands = [
-            {"do": "warm_up", "seconds": seconds, "requests": least, "connections": own}
-            for least, own in zip(shares(requests, count), connections, strict=True)
+            {
+                "do": "warm_up",
+                "seconds": seconds,
+                "requests": least,
+                "connections": connection_count,
+            }
+            for least, connection_count in zip(shares(requests, count), connections, strict=True)
         ]
         _ask(self._children, commands, seconds + WARM_UP_GRACE + load.timeout + _SLACK)
 
@@ -150,7 +155,7 @@ class EngineSession:
             GeneratorError: The child failed.
         """
         answer = self._ask_only({"do": "finish", "drain": drain}, drain + _SLACK)
-        windows = tuple(decode_window(each) for each in answer["windows"])
+        windows = tuple(decode_window(window) for window in answer["windows"])
         return Recording(answer["attempted"], windows)
 
     def begin(self) -> float:

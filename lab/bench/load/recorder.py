@@ -130,8 +130,8 @@ class Recorder:
             request: What was sent; nothing where it had not come to that.
         """
         self.errors[failure] = self.errors.get(failure, 0) + 1
-        if (own := self.errors_of.get(request)) is not None:
-            own[failure] = own.get(failure, 0) + 1
+        if (request_errors := self.errors_of.get(request)) is not None:
+            request_errors[failure] = request_errors.get(failure, 0) + 1
         if seen and not self.sample:
             name = self._names.get(request)
             self.sample = f"{failure}: {name}: {seen}" if name else f"{failure}: {seen}"

@@ -14,8 +14,8 @@ def shares(total: int, processes: int) -> list[int]:
     >>> shares(64, 3)
     [22, 21, 21]
     """
-    each, rest = divmod(total, processes)
-    return [each + (number < rest) for number in range(processes)]
+    quotient, rest = divmod(total, processes)
+    return [quotient + (number < rest) for number in range(processes)]
 
 
 def divide_load(load: Load, processes: int) -> list[Load]:
@@ -33,8 +33,8 @@ def divide_load(load: Load, processes: int) -> list[Load]:
     rate = None if load.rate is None else load.rate / processes
     connections = shares(load.connections, processes)
     return [
-        replace(load, connections=own, requests=count, rate=rate)
-        for own, count in zip(connections, requests, strict=True)
+        replace(load, connections=connection_count, requests=count, rate=rate)
+        for connection_count, count in zip(connections, requests, strict=True)
     ]
 
 

@@ -243,8 +243,8 @@ def check_clients(clients: Iterable[str], workload: Workload) -> None:
             continue
         if not plain:
             spoken = f"{workload.wire} over {workload.transport}"
-            asked = f"{workload.name} is {spoken}, for the lab's engine"
-            raise UsageError(f"{client} speaks http over tcp; {asked}")
+            reason = f"{workload.name} is {spoken}, for the lab's engine"
+            raise UsageError(f"{client} speaks http over tcp; {reason}")
         if workload.requests:
-            asked = "methods, headers, bodies and several requests are for the lab's engine"
-            raise UsageError(f"{client} makes one GET; {asked}")
+            reason = "methods, headers, bodies and several requests are for the lab's engine"
+            raise UsageError(f"{client} makes one GET; {reason}")

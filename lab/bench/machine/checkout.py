@@ -165,9 +165,9 @@ def _borrow(store: Path, copy: Path) -> None:
 def _fetch_as(repository: Repository, folder: Path) -> None:
     """Let a copy of a partial clone fetch what that lacks from where that would."""
     kept = ("remote.origin.promisor", "remote.origin.partialclonefilter", "remote.origin.url")
-    found = {key: _git(repository, "config", key) for key in kept}
-    if found[kept[0]]:
-        for key, value in {**found, "core.repositoryformatversion": "1",
+    settings = {key: _git(repository, "config", key) for key in kept}
+    if settings[kept[0]]:
+        for key, value in {**settings, "core.repositoryformatversion": "1",
                            "extensions.partialClone": "origin"}.items():  # fmt: skip
             _must(folder, "config", key, value or "")
 
@@ -239,14 +239,14 @@ def _stands_for(file: Path) -> bool:
 
 def commits_between(repository: Repository, old: str, new: str) -> list[str]:
     """Return the first lines of the commits that *new* has and *old* has not, the newest first."""
-    found = _git(repository, "log", "--format=%h %s", f"{old}..{new}", "--")
-    return found.splitlines() if found else []
+    log = _git(repository, "log", "--format=%h %s", f"{old}..{new}", "--")
+    return log.splitlines() if log else []
 
 
 def changed_files(repository: Repository, old: str, new: str) -> int:
     """Return how many files differ between two commits."""
-    found = _git(repository, "diff", "--name-only", old, new, "--")
-    return len(found.splitlines()) if found else 0
+    output = _git(repository, "diff", "--name-only", old, new, "--")
+    return len(output.splitlines()) if output else 0
 
 
 def _git(where: Repository | Path, *words: str, **environ: str) -> str | None:
@@ -272,8 +272,8 @@ def _must(folder: Path, *words: str) -> None:
     except subprocess.TimeoutExpired:
         raise UsageError(f"git {words[0]} has not ended within {SECONDS:g} s") from None
     if done.returncode:
-        said = _end_of(done.stdout)
-        raise UsageError(f"git {words[0]} failed: {said}")
+        last_lines = _end_of(done.stdout)
+        raise UsageError(f"git {words[0]} failed: {last_lines}")
 
 
 def _run(

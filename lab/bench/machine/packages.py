@@ -159,8 +159,10 @@ def packages_of(environment: Path) -> Mapping[str, str]:
         return noted
     python = interpreter(environment.absolute())
     with suppress(ValueError):
-        told: dict[str, str] = json.loads(output_of(str(python), *TELLING) or "") if python else {}
-        return told
+        versions: dict[str, str] = (
+            json.loads(output_of(str(python), *TELLING) or "") if python else {}
+        )
+        return versions
     return {}
 
 
@@ -171,14 +173,14 @@ def differing(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     >>> differing({"A": "1", "B": "1"}, {"A": "2", "C": "1"})
     ['A 1 -> 2', 'B removed', 'C added']
     """
-    found = []
+    differences = []
     for name in sorted(old.keys() | new.keys(), key=str.lower):
         before, after = old.get(name), new.get(name)
         if before != after and before and after:
-            found.append(f"{name} {before} -> {after}")
+            differences.append(f"{name} {before} -> {after}")
         elif before != after:
-            found.append(f"{name} {'added' if after else 'removed'}")
-    return found
+            differences.append(f"{name} {'added' if after else 'removed'}")
+    return differences
 
 
 def _made_of(folder: Path, install: str) -> list[str] | None:
@@ -211,22 +213,22 @@ def _is_whole(text: str) -> bool:
 
 def _lists(folder: Path, install: str) -> dict[str, str] | None:
     """Return the lists that a command names, and those that they name; None if one is not there."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     waiting = [folder / name for name in INCLUDED.findall(install)]
     while waiting:
         path = waiting.pop()
         name = os.path.relpath(path, folder)
-        if name in found:
+        if name in texts:
             continue
         try:
             if not path.is_file():  # not there, an address, or a device that has no end
                 return None
-            found[name] = path.read_text(encoding="utf-8", errors="replace")
+            texts[name] = path.read_text(encoding="utf-8", errors="replace")
         except OSError:
             return None
-        lines = (line for line in _lines(found[name]) if line.startswith("-"))
-        waiting += [path.parent / each for line in lines for each in INCLUDED.findall(line)]
-    return found
+        lines = (line for line in _lines(texts[name]) if line.startswith("-"))
+        waiting += [path.parent / included for line in lines for included in INCLUDED.findall(line)]
+    return texts
 
 
 def _make(place: Path, folder: Path, install: str) -> None:
@@ -236,8 +238,8 @@ def _make(place: Path, folder: Path, install: str) -> None:
         program = ("uv", "venv", "--quiet", "--seed") if has_uv else (sys.executable, "-m", "venv")
         _run((*program, str(place)), folder, os.environ, "the environment")
         environ = _environ_of(place)
-        own = {"PATH": f"{environ['PATH']}{os.pathsep}{Path(sys.executable).parent}"}
-        _run(("sh", "-c", install), folder, environ | own, install)
+        variables = {"PATH": f"{environ['PATH']}{os.pathsep}{Path(sys.executable).parent}"}
+        _run(("sh", "-c", install), folder, environ | variables, install)
         note(place)
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)  # half of one fills a disk, too
@@ -269,8 +271,8 @@ def _environ_of(environment: Path) -> dict[str, str]:
 
 def _environ(runtime: Runtime) -> dict[str, str]:
     """Return what a server gets, and by which uv finds its environment."""
-    own = {} if runtime.python is None else {"VIRTUAL_ENV": str(runtime.python)}
-    return environment_of(runtime, **own)
+    variables = {} if runtime.python is None else {"VIRTUAL_ENV": str(runtime.python)}
+    return environment_of(runtime, **variables)
 
 
 def _run(words: tuple[str, ...], folder: Path, environ: Mapping[str, str], what: str) -> str:

@@ -61,8 +61,8 @@ def plugins(program: str) -> frozenset[str]:
 @cache
 def options(program: str) -> tuple[str, ...]:
     """Return the names of a uWSGI's own options, with those of the plugins that are part of it."""
-    said = output_of(program, "--help") or ""
-    return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", said, re.MULTILINE))
+    help_text = output_of(program, "--help") or ""
+    return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", help_text, re.MULTILINE))
 
 
 def parse_plugins(text: str) -> list[str]:

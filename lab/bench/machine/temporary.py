@@ -36,7 +36,7 @@ def swept() -> Iterator[None]:
     if _told is not None:
         yield
         return
-    its_input, told = os.pipe()
+    its_input, write_end = os.pipe()
     try:
         sweeper = subprocess.Popen(
             (sys.executable, "-I", "-S", str(_SWEEPER)),
@@ -46,16 +46,16 @@ def swept() -> Iterator[None]:
             start_new_session=True,
         )
     except BaseException:
-        os.close(told)
+        os.close(write_end)
         raise
     finally:
         os.close(its_input)
-    _told = told
+    _told = write_end
     try:
         yield
     finally:
         _told = None
-        os.close(told)
+        os.close(write_end)
         _wait_for(sweeper)
 
 

@@ -72,7 +72,7 @@ def _readings(
     user_before, system_before = cpu(before.tree(root), root)
     members = _members(now, root)
     threads = _read_threads(members)
-    earlier = {process.key: process.own for process in before.processes.values()}
+    earlier = {process.key: process.cpu_seconds for process in before.processes.values()}
     readings = {
         "elapsed": elapsed,
         "server.cpu_user": user - user_before,
@@ -80,7 +80,7 @@ def _readings(
         "server.processes": float(len(members)),
         "server.respawned": float(sum(process.key not in earlier for process in members)),
     }
-    used = {process.key: process.own - earlier.get(process.key, 0.0) for process in members}
+    used = {process.key: process.cpu_seconds - earlier.get(process.key, 0.0) for process in members}
     if used and elapsed > 0:
         busiest = max(used, key=lambda key: used[key])
         readings["server.busiest"] = used[busiest] / elapsed

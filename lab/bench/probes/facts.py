@@ -32,18 +32,18 @@ def facts(subject: Subject) -> dict[str, str]:
     """
     members = [p for p in read_snapshot(subject.server).tree(subject.server) if not p.zombie]
     pids = [process.pid for process in members]
-    found = {}
+    server_facts = {}
     implementation = _fib([pid for pid in pids if pid != subject.server])
     if implementation is not None:
-        found["fib"] = implementation
+        server_facts["fib"] = implementation
     listeners = read_listeners(pids)
     if listeners is not None:
-        found["listeners"] = str(len(listeners))
+        server_facts["listeners"] = str(len(listeners))
     if subject.server in pids:
-        found["processes"] = str(len(pids) - 1)
+        server_facts["processes"] = str(len(pids) - 1)
         threads = (process.threads for process in members if process.pid != subject.server)
-        found["threads"] = str(sum(threads))
-    return found
+        server_facts["threads"] = str(sum(threads))
+    return server_facts
 
 
 def classify(maps: str) -> str | None:

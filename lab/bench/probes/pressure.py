@@ -136,12 +136,12 @@ def strangers(before: Snapshot, now: Snapshot, roots: Iterable[int]) -> float:
     Those that ended are left out: their whole life's CPU is added to their parent at once, and a
     job of ten hours that ends in the window would look like ten hours in it.
     """
-    own = {process.key for process in now.tree(*roots)}
-    earlier = {process.key: process.own for process in before.processes.values()}
+    tree_keys = {process.key for process in now.tree(*roots)}
+    earlier = {process.key: process.cpu_seconds for process in before.processes.values()}
     return sum(
-        process.own - earlier.get(process.key, 0.0)
+        process.cpu_seconds - earlier.get(process.key, 0.0)
         for process in now.processes.values()
-        if process.key not in own and not process.name.startswith(OURS_TOO)
+        if process.key not in tree_keys and not process.name.startswith(OURS_TOO)
     )
 
 
@@ -194,7 +194,7 @@ def _ours(subject: Subject) -> tuple[int, ...]:
 
 
 def _with_reaped(members: Iterable[ProcessState]) -> float:
-    return sum(member.own + member.reaped_user + member.reaped_system for member in members)
+    return sum(member.cpu_seconds + member.reaped_user + member.reaped_system for member in members)
 
 
 def _read_cores(*sets: frozenset[int]) -> list[CpuTimes | None]:

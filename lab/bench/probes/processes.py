@@ -49,7 +49,7 @@ class ProcessState:
         return self.pid, self.started
 
     @property
-    def own(self) -> float:
+    def cpu_seconds(self) -> float:
         """CPU seconds that it used itself."""
         return self.user + self.system
 

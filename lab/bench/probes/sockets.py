@@ -109,11 +109,11 @@ def router(
     listeners = tuple(listeners)
     public = {pid for listener in listeners if listener.port == port for pid in listener.holders}
     inner = {pid for listener in listeners if listener.port != port for pid in listener.holders}
-    earlier = {process.key: process.own for process in before.processes.values()}
+    earlier = {process.key: process.cpu_seconds for process in before.processes.values()}
 
     def used(pids: set[int]) -> float:
         members = [now.processes[pid] for pid in pids if pid in now.processes]
-        return sum(member.own - earlier.get(member.key, 0.0) for member in members)
+        return sum(member.cpu_seconds - earlier.get(member.key, 0.0) for member in members)
 
     passing = used(public - inner)
     if not inner or not public - inner or now.at <= before.at:

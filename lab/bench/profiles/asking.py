@@ -140,8 +140,8 @@ def _difference(
         cut = ours and theirs and ours[0] == theirs[0] == CUT and ours[1].startswith(theirs[1])
         if ours == theirs or cut:
             continue
-        said = (" = ".join(pair) if pair else "nothing more" for pair in (theirs, ours))
-        theirs_text, ours_text = (without_address(runtime.variables.hide(text)) for text in said)
+        texts = (" = ".join(pair) if pair else "nothing more" for pair in (theirs, ours))
+        theirs_text, ours_text = (without_address(runtime.variables.hide(text)) for text in texts)
         problem = f"uWSGI reads {theirs_text}, and lab {ours_text}; give a copy without that line"
         spot = setting.spot if setting else config.top
         return ProfileError(spot.file, problem, spot.line)
@@ -150,19 +150,19 @@ def _difference(
 
 def _refusal(question: IniQuestion, printed: Sequence[str], runtime: Runtime) -> ProfileError:
     path = question.path
-    said = next((line for line in reversed(printed) if line.strip()), READING)
-    said = runtime.variables.hide(said)
-    if unknown := re.search(r"unknown config directive: (\S+)", said):
+    last_line = next((line for line in reversed(printed) if line.strip()), READING)
+    last_line = runtime.variables.hide(last_line)
+    if unknown := re.search(r"unknown config directive: (\S+)", last_line):
         for file, text in question.texts:
             number = line_of(text, unknown[1])
             if number is not None:
                 close = difflib.get_close_matches(unknown[1], options(question.uwsgi), n=1)
-                hint = f"did you mean {close[0]}? It says: {said}" if close else said
+                hint = f"did you mean {close[0]}? It says: {last_line}" if close else last_line
                 return ProfileError(file, f"uWSGI has no option {unknown[1]!r}: {hint}", number)
-    if said.startswith(READING):
+    if last_line.startswith(READING):
         problem = "uWSGI ended while it read it and said nothing; test a copy with fewer options"
         return ProfileError(path, problem)
-    return ProfileError(path, f"uWSGI refuses it: {said}")
+    return ProfileError(path, f"uWSGI refuses it: {last_line}")
 
 
 def named(path: Path, section: str) -> str:
@@ -242,8 +242,8 @@ def _lower(pid: int, what: int, *most: int) -> None:
     """Set a limit, or two; what the caller has set lower stays, as only root may lift it."""
     _, limit = resource.prlimit(pid, what)
     soft, hard = (
-        each if limit == resource.RLIM_INFINITY else min(each, limit)
-        for each in (most[0], most[-1])
+        bound if limit == resource.RLIM_INFINITY else min(bound, limit)
+        for bound in (most[0], most[-1])
     )
     resource.prlimit(pid, what, (soft, hard))
 

@@ -38,8 +38,8 @@ def needed(workload: Workload, profiles: Iterable[Profile] = ()) -> tuple[Backin
         UsageError: A program is not installed, or nothing has a word of the workload's.
     """
     words = dict(workload.words)
-    own = (name for profile in profiles for name in profile.peer.backing)
-    names = dict.fromkeys((*workload.backing, *own))
+    peer_backing = (name for profile in profiles for name in profile.peer.backing)
+    names = dict.fromkeys((*workload.backing, *peer_backing))
     backing_services = tuple(read(project.backing() / f"{name}.toml", words) for name in names)
     problems = [
         problem
@@ -74,15 +74,19 @@ def read(path: Path, words: Mapping[str, str] | None = None) -> BackingService:
         line = next((n for n, text in lines if re.match(rf"\[?{key}\b", text)), None)
         sound = project.backing() / "upstream.toml"
         raise ProfileError(path, f"{error}; compare {sound}", line) from None
-    own = dict(service.words) | {k: v for k, v in (words or {}).items() if k in service.words}
+    merged_words = dict(service.words) | {
+        k: v for k, v in (words or {}).items() if k in service.words
+    }
     files = [path for path in sorted(path.parent.glob(f"{path.stem}.*")) if path.is_file()]
     place = service.path.replace("{here}", str(path.parent))
     folders = map(str, Path("/").glob(place.lstrip("/"))) if "*" in place else ()
     return replace(
         service,
-        summary=re.sub(r"\{(\w+)\}", lambda word: own.get(word[1], word[0]), service.summary),
+        summary=re.sub(
+            r"\{(\w+)\}", lambda word: merged_words.get(word[1], word[0]), service.summary
+        ),
         path=max(folders, key=_version, default=place),
-        words=own,
+        words=merged_words,
         name=path.stem,
         file=path,
         digest=digest_of(

@@ -92,7 +92,7 @@ def parse_ini(text: str, path: Path) -> ProfileHeader:
     Raises:
         ProfileError: A key of `[lab]` is unknown, empty or there twice.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     lines: dict[str, int] = {}
     section = ""
     for number, raw in enumerate(text.split("\n"), start=1):
@@ -106,27 +106,27 @@ def parse_ini(text: str, path: Path) -> ProfileHeader:
                 raise ProfileError(path, f"[lab] knows {known}, not {key!r}", number)
             if not value:
                 raise ProfileError(path, f"[lab] {key} is empty", number)
-            if key in found:
+            if key in values:
                 raise ProfileError(path, f"[lab] {key} is there twice", number)
-            if key == "needs" and not all(each.startswith(PLUGIN) for each in _listed(value)):
+            if key == "needs" and not all(need.startswith(PLUGIN) for need in _listed(value)):
                 problem = "[lab] needs names plug-ins: needs = plug-in asyncio, plug-in greenlet"
                 raise ProfileError(path, problem, number)
-            found[key], lines[key] = value, number
+            values[key], lines[key] = value, number
     return ProfileHeader(
-        found.get("summary"),
-        found.get("against"),
+        values.get("summary"),
+        values.get("against"),
         lines.get("against"),
-        found.get("reply"),
+        values.get("reply"),
         *parse_comment(text, ";"),
         text,
-        interfaces=_listed(found.get("interface", "wsgi")),
+        interfaces=_listed(values.get("interface", "wsgi")),
         apps=tuple(
             (key.removeprefix("app."), value)
-            for key, value in found.items()
+            for key, value in values.items()
             if key.startswith("app.")
         ),
-        plugins=tuple(each.removeprefix(PLUGIN) for each in _listed(found.get("needs", ""))),
-        version=tuple(found.get("version", "").split()),
+        plugins=tuple(need.removeprefix(PLUGIN) for need in _listed(values.get("needs", ""))),
+        version=tuple(values.get("version", "").split()),
     )
 
 

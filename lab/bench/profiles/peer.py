@@ -53,15 +53,19 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
             line_of(header.text, "run"),
         )
     build = words(table, "build", header.text, path)
-    own = table.get("app", SERVICE)
-    options = [("app", own if isinstance(own, str) else SERVICE)]
+    default_app = table.get("app", SERVICE)
+    options = [("app", default_app if isinstance(default_app, str) else SERVICE)]
     options += [(f"{APP}{family}", app) for family, app in header.apps]
     options += [("run", json.dumps(command)) for command in commands]
     options += [("build", json.dumps(build))] if build else []
     filled = _filled(path, header)
-    said = [word for command in (*commands, build) for word in command if word.startswith(HERE)]
+    file_words = [
+        word for command in (*commands, build) for word in command if word.startswith(HERE)
+    ]
     modules = (f"{app.partition(':')[0]}.py" for _, app in header.apps)
-    options += _sources(path, (*(word.removeprefix(HERE) for word in said), *filled, *modules))
+    options += _sources(
+        path, (*(word.removeprefix(HERE) for word in file_words), *filled, *modules)
+    )
     replaced = _replaced(path, header, [text for name, text in options if name in filled])
     return Profile(
         name=path.stem,
@@ -95,9 +99,11 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
 
 def _sources(path: Path, shared: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield name and text of each file beside *path* that is named after it, or in *shared*."""
-    own = (each.name for each in sorted(path.parent.glob(f"{path.stem}.*")) if each != path)
+    names = (
+        sibling.name for sibling in sorted(path.parent.glob(f"{path.stem}.*")) if sibling != path
+    )
     # What several peers share has a name of its own, so that one folder holds them all.
-    for name in dict.fromkeys((*own, *shared)):
+    for name in dict.fromkeys((*names, *shared)):
         if (path.parent / name).is_file():
             yield name, (path.parent / name).read_text(encoding="utf-8")
 
@@ -127,10 +133,10 @@ def _counters(path: Path, header: ProfileHeader) -> tuple[tuple[str, str], ...]:
 
 def digest_of_peer(options: Options, replaced: Options) -> str:
     """Return the digest of what each command and native file tells its server."""
-    said = [
+    uncommented_options = [
         (name, without_comments(name, text) if _is_file(name) else text) for name, text in options
     ]
-    return digest_of((*said, *replaced))
+    return digest_of((*uncommented_options, *replaced))
 
 
 def _is_file(name: str) -> bool:

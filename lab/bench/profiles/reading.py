@@ -20,7 +20,14 @@ from lab.config.configuration import Config, Known
 from lab.config.reading import in_container, read_file
 from lab.config.spot import Setting
 from lab.config.uwsgi import APPLICATION
-from lab.config.uwsgi.overrides import as_told, by_drop, by_env, by_variable, told_config, unset
+from lab.config.uwsgi.overrides import (
+    by_drop,
+    by_env,
+    by_variable,
+    effective_config,
+    effective_options,
+    unset,
+)
 from lab.config.uwsgi.table import atoi, uwsgi_options
 from lab.errors import ProfileError
 from lab.lint.case import Case
@@ -69,14 +76,14 @@ class Reading:
         self._flaws: dict[str, tuple[Flaw, ...]] = {}
         self._has_build = False
 
-    def found(self, codes: Iterable[str]) -> Iterator[Flaw]:
+    def flaws(self, codes: Iterable[str]) -> Iterator[Flaw]:
         """Yield what these rules find; what is known of uWSGI's build, they may know or not."""
         for code in codes:
             if code not in self._flaws:
                 self._flaws[code] = tuple(RULES[code].flaws(self.case))
             yield from self._flaws[code]
 
-    def found_with(self, build: Callable[[Known], Known]) -> list[Flaw]:
+    def flaws_with(self, build: Callable[[Known], Known]) -> list[Flaw]:
         """
         Return what all rules find.
 
@@ -86,7 +93,7 @@ class Reading:
         if not self._has_build:
             self.case = replace(self.case, known=build(self.case.known))
             self._has_build = True
-        return list(self.found(sorted(RULES)))
+        return list(self.flaws(sorted(RULES)))
 
 
 def known_of_server(path: Path, runtime: Runtime, section: str = "") -> Known:
@@ -143,7 +150,7 @@ def read_ini(path: Path, runtime: Runtime = OURS, section: str = "") -> Reading:
         raise ProfileError(path, f"{problem}; give a copy without that")
     if any(include is None for *_, include in config.absent):
         raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")
-    reading = Reading(config, told_config(config, runtime))
+    reading = Reading(config, effective_config(config, runtime))
     _check(reading, runtime)
     return reading
 
@@ -165,11 +172,11 @@ def options_of(reading: Reading, runtime: Runtime) -> tuple[Options, tuple[Alter
             raise ProfileError(setting.spot.file, problem, setting.spot.line)
     folder = str(config.file.absolute().parent)
     replacements = ((str(project.root().resolve()), "{root}"), (folder, "{here}"))
-    options, altered = as_told(_served(config.settings), runtime)
+    options, altered = effective_options(_served(config.settings), runtime)
     named = [(key, _portable(_as_number(key, value), replacements)) for key, value in options]
     hide = runtime.variables.hide
-    said = ((key, value if key in APPLICATION else hide(value)) for key, value in named)
-    return tuple(said), tuple(altered)
+    masked_options = ((key, value if key in APPLICATION else hide(value)) for key, value in named)
+    return tuple(masked_options), tuple(altered)
 
 
 def shown(value: str) -> str:
@@ -215,9 +222,9 @@ def _check(reading: Reading, runtime: Runtime) -> None:
 
     Any other text in place of a number is taken as uWSGI takes it, and is a warning.
     """
-    for flaw in reading.found((TWICE,)):
+    for flaw in reading.flaws((TWICE,)):
         raise refused(flaw, runtime)
-    flaws = {(flaw.spot.file, flaw.spot.line): flaw for flaw in reading.found(NUMBERS)}
+    flaws = {(flaw.spot.file, flaw.spot.line): flaw for flaw in reading.flaws(NUMBERS)}
     config = reading.case
     wrong = [
         (setting, flaws[setting.spot.file, setting.spot.line])
@@ -242,9 +249,9 @@ def refused(flaw: Flaw, runtime: Runtime, what_to_do: str = "") -> ProfileError:
     There are no values of the user's in it, nor what stands for an address.
     """
     of_variable = by_variable(flaw.message, runtime) if not flaw.spot.column else ""
-    said = without_address(of_variable or runtime.variables.hide(flaw.message))
+    message = without_address(of_variable or runtime.variables.hide(flaw.message))
     line = None if of_variable else flaw.spot.line
-    return ProfileError(flaw.spot.file, "; ".join(filter(None, (said, what_to_do))), line)
+    return ProfileError(flaw.spot.file, "; ".join(filter(None, (message, what_to_do))), line)
 
 
 def without_address(text: str) -> str:

@@ -43,11 +43,13 @@ def warnings(
     if reading is None:
         return ()
     if not profile.private_copy:
-        numbers = reading.found(NUMBERS)
+        numbers = reading.flaws(NUMBERS)
         return tuple(str(refused(flaw, runtime)) for flaw in numbers if flaw.counts)
     flaws = _linted(profile, runtime, reading, ignore=("UW9", *RULES)).flaws
-    said = (flaw for flaw in flaws if flaw.severity in (Severity.ERROR, Severity.NO_EFFECT))
-    return tuple(str(refused(flaw, runtime)) for flaw in said)
+    reported_flaws = (
+        flaw for flaw in flaws if flaw.severity in (Severity.ERROR, Severity.NO_EFFECT)
+    )
+    return tuple(str(refused(flaw, runtime)) for flaw in reported_flaws)
 
 
 def _linted(
@@ -67,7 +69,7 @@ def _linted(
         here = replace(runtime.started_in(profile.cwd), python=None)
         return with_build(known, program(here, server.program))
 
-    every = reading.found_with(build)
+    every = reading.flaws_with(build)
     return linted(reading.case, every, select=select, ignore=ignore)
 
 

@@ -41,24 +41,24 @@ def main() -> None:
     sys.path[:0] = question["path"]
     sys.argv[:] = ["uwsgi"]
     faulthandler.dump_traceback_later(0.9 * question["limit"])
-    found: dict[str, object] = {}
+    report: dict[str, object] = {}
     try:
-        found.update(ask(question["module"], question["callable"]))
+        report.update(ask(question["module"], question["callable"]))
     except SystemExit as error:
-        found["exit"] = str(error)
+        report["exit"] = str(error)
     except BaseException as error:  # noqa: BLE001 - whatever the application raises
         traceback.print_exc()
         if isinstance(error, ImportError) and error.name == "uwsgi":
-            found["unknown"] = "it imports uwsgi, which only uWSGI has"
+            report["unknown"] = "it imports uwsgi, which only uWSGI has"
         else:
-            found["raised"] = raised(error)
-    found["distributions"] = {
+            report["raised"] = raised(error)
+    report["distributions"] = {
         re.sub(r"[-_.]+", "-", distribution.metadata["Name"]).lower(): distribution.version
         for distribution in metadata.distributions()
         if distribution.metadata["Name"]
     }
     with open(f"{answer}.part", "w", encoding="utf-8") as file:  # noqa: PTH123
-        json.dump(found, file)
+        json.dump(report, file)
     os.replace(f"{answer}.part", answer)  # noqa: PTH105
     sys.stdout.flush()
     sys.stderr.flush()
@@ -72,17 +72,17 @@ def ask(name: str, wanted: str) -> dict[str, object]:
         return {"kind": "wsgi"}  # uWSGI takes those, whatever it was told
     attribute = wanted[: len(wanted) - 2 * wanted.endswith("()")]
     instead = [
-        [each, type(value).__name__, kind]
-        for each, value in list(vars(module).items())
-        for kind in [candidate(each, value, module.__name__)]
+        [member, type(value).__name__, kind]
+        for member, value in list(vars(module).items())
+        for kind in [candidate(member, value, module.__name__)]
         if kind
     ]
     if not hasattr(module, attribute):
         return {"kind": "absent", "type": "", "callables": instead}
-    found = getattr(module, attribute)
+    application = getattr(module, attribute)
     if attribute != wanted:
-        found = found()
-    return {"kind": kind_of(found), "type": type(found).__name__, "callables": instead}
+        application = application()
+    return {"kind": kind_of(application), "type": type(application).__name__, "callables": instead}
 
 
 def load(name: str) -> ModuleType:
@@ -134,14 +134,14 @@ def candidate(name: str, value: object, module: str) -> str:
 
 def arguments(value: Any) -> set[int]:
     """Return with how many positional arguments a callable may be called, of 0 to 3."""
-    signature, found = inspect.signature(value), set()
+    signature, counts = inspect.signature(value), set()
     for number in range(4):
         try:
             signature.bind(*range(number))
         except TypeError:
             continue
-        found.add(number)
-    return found
+        counts.add(number)
+    return counts
 
 
 def raised(error: BaseException) -> dict[str, object]:

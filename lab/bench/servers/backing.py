@@ -57,8 +57,8 @@ def running(
         started = []
         for service in services:
             if not service.theirs:
-                own = cores and cores[service.role is BackingRole.UPSTREAM]
-                started.append(RunningBacking(service, own))
+                service_cores = cores and cores[service.role is BackingRole.UPSTREAM]
+                started.append(RunningBacking(service, service_cores))
                 stack.callback(started[-1].stop)
         yield tuple(started)
 
@@ -100,7 +100,7 @@ class RunningBacking:
         service, endpoint = self.service, Endpoint(HOST, free_port())
         where = {"host": endpoint.host, "port": str(endpoint.port), "python": sys.executable}
         here = {"here": str(service.file.parent)}
-        own: tuple[str, ...] = ()
+        prefix: tuple[str, ...] = ()
         try:
             folder = self._made.enter_context(temporary.folder())
             self._words = {**service.words, **where, **here, "folder": str(folder)}
@@ -108,13 +108,13 @@ class RunningBacking:
                 user = pwd.getpwnam(service.user)
                 os.chown(folder, user.pw_uid, user.pw_gid)
                 ids = f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}"
-                own = ("setpriv", *ids, "--init-groups")
+                prefix = ("setpriv", *ids, "--init-groups")
             if service.version and not service.release:
                 release = self._step(service.version, STEP).partition("\n")[0]
                 self.service = replace(service, release=release)
             for command in service.prepare:
-                self._step((*own, *command), STEP)
-            run = [(*own, *command) for command in service.run]
+                self._step((*prefix, *command), STEP)
+            run = [(*prefix, *command) for command in service.run]
             self._process = self._begun(run, folder, endpoint)
             self._made.callback(self._process.stop)
             self._wait(DEADLINE)

@@ -65,8 +65,8 @@ def main() -> None:
 
 
 def _loaded(name: str, wanted: str) -> Any:
-    found = getattr(load(name), wanted[: len(wanted) - 2 * wanted.endswith("()")])
-    return found() if wanted.endswith("()") else found
+    application = getattr(load(name), wanted[: len(wanted) - 2 * wanted.endswith("()")])
+    return application() if wanted.endswith("()") else application
 
 
 if __name__ == "__main__":

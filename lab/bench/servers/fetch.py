@@ -38,7 +38,7 @@ class LongReplyError(HTTPException):
 
 def fetch(
     endpoint: Endpoint,
-    asked: Request | str,
+    request: Request | str,
     timeout: float,
     whole: float | None = None,
     host: str = HOST,
@@ -48,7 +48,7 @@ def fetch(
 
     Args:
         endpoint: Where.
-        asked: What is sent; a text stands for a GET of that target.
+        request: What is sent; a text stands for a GET of that target.
         timeout: Seconds for connecting, and for each read.
         whole: Seconds for the whole reply, from connecting on; as *timeout* if None.
         host: Value of the Host header.
@@ -59,7 +59,7 @@ def fetch(
         OSError: It could not be reached, or went silent.
         http.client.HTTPException: What it sent is not a whole reply.
     """
-    request = Request(asked) if isinstance(asked, str) else asked
+    request = Request(request) if isinstance(request, str) else request
     # Not asked to close: the reply may repeat what was sent, and is held against a load's.
     sent = endpoint.wire.manner.encode(request.encode(host))
     began = time.monotonic()

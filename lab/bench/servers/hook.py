@@ -171,10 +171,10 @@ def with_larger_pool(execute: Any) -> Any:
     return executed
 
 
-def own() -> None:
+def run_other_sitecustomize() -> None:
     """Run the sitecustomize that there would be without this one, if there is one."""
     folder = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
-    sys.path[:] = [each for each in sys.path if os.path.abspath(each or ".") != folder]  # noqa: PTH100
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != folder]  # noqa: PTH100
     this = sys.modules.pop("sitecustomize", None)
     try:
         importlib.import_module("sitecustomize")
@@ -187,7 +187,7 @@ def own() -> None:
 
 if __name__ == "sitecustomize":
     try:
-        own()
+        run_other_sitecustomize()
     finally:
         if "pool" in WATCH:
             sys.meta_path.insert(0, PoolFinder())

@@ -122,9 +122,13 @@ def reason(log: str) -> Reason | None:
     lines = DATE.sub("", log).splitlines()
     end = next((i for i, line in enumerate(lines) if line.startswith(NOT_LOADED)), None)
     exceptions = _exceptions(lines[:end])
-    reasons = [(number, each) for number, each in exceptions if not CONSEQUENCE.match(each.text)]
+    reasons = [
+        (number, exception)
+        for number, exception in exceptions
+        if not CONSEQUENCE.match(exception.text)
+    ]
     if end is not None:
-        reasons = [(number, each) for number, each in reasons if number >= end - NEAR]
+        reasons = [(number, exception) for number, exception in reasons if number >= end - NEAR]
     if reasons:
         return reasons[-1][1]
     # Where it loads an application, its last words are about that file, or say nothing.
@@ -154,9 +158,9 @@ def _exceptions(lines: Sequence[str]) -> Iterator[tuple[int, Reason]]:
 def _reason(text: str, frames: Sequence[tuple[re.Match[str], str]]) -> Reason:
     if text.endswith(NO_LIBRARY):
         return Reason(f"{text}\n{UNREADABLE}")
-    own = [frame for frame in frames if not FOREIGN.search(frame[0]["file"])]
-    if not own:
+    user_frames = [frame for frame in frames if not FOREIGN.search(frame[0]["file"])]
+    if not user_frames:
         return Reason(text)
-    match, code = own[-1]
+    match, code = user_frames[-1]
     name = f", in {match['name']}" if match["name"] else ""
     return Reason(text, f"{match['file']}, line {match['line']}{name}", code)

@@ -57,14 +57,14 @@ def check(
     Raises:
         ApplicationError: One of them cannot be imported, or is none that its server serves.
     """
-    asked, packages = (
+    questions, packages = (
         set[tuple[ApplicationTarget, Runtime]](),
         dict[Path | None, Mapping[str, str]](),
     )
     for sought, runtime in soughts:
         question = replace(sought, how="", named=""), replace(runtime, cwd=None)
-        if question not in asked and sought.python is not None:
-            asked.add(question)
+        if question not in questions and sought.python is not None:
+            questions.add(question)
             packages[runtime.python] = _ask(sought, sought.python, runtime)["distributions"]
     return packages
 
@@ -74,10 +74,10 @@ def _ask(sought: ApplicationTarget, python: str, runtime: Runtime) -> Mapping[st
     if not sought.folder.is_dir():
         absent = f"there is no folder {sought.folder} here; say which it is: --chdir PATH"
         raise ApplicationError(f"{sought.named}: {absent}", "")
-    said = {"module": sought.module, "callable": sought.callable, "limit": LIMIT}
+    parameters = {"module": sought.module, "callable": sought.callable, "limit": LIMIT}
     with temporary.folder() as folder:
         answer = folder / "answer.json"
-        question = json.dumps({**said, "path": [*reversed(sought.path), str(sought.folder)]})
+        question = json.dumps({**parameters, "path": [*reversed(sought.path), str(sought.folder)]})
         order = Order(
             profile=sought.named,
             commands=[(python, str(ASK), str(answer), question)],
@@ -92,46 +92,46 @@ def _ask(sought: ApplicationTarget, python: str, runtime: Runtime) -> Mapping[st
         finally:
             process.kill()
         log = runtime.variables.hide(process.log(MOST_LOG))
-        found: dict[str, Any] = (
+        report: dict[str, Any] = (
             json.loads(answer.read_bytes()) if answer.is_file() else {"ended": how}
         )
     given = runtime.variables
     # The log is stored. What is printed here may name a module that is not there, whoever named it.
-    missing = found.get("raised", {}).get("module") or ""
-    problem = _problem(sought, python, found, given.reveal())
+    missing = report.get("raised", {}).get("module") or ""
+    problem = _problem(sought, python, report, given.reveal())
     lines = [given.hide(line, allowed=missing) for line in problem]
     if lines:
         raise ApplicationError("\n".join((f"{sought.named}: {lines[0]}", *lines[1:])), log)
-    return found
+    return report
 
 
 def _problem(
-    sought: ApplicationTarget, python: str, found: Mapping[str, Any], given: Mapping[str, str]
+    sought: ApplicationTarget, python: str, report: Mapping[str, Any], given: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield lines that say what is wrong, and what to do; none where nothing is."""
     where = f"in {sought.folder} with {python}"
-    if "ended" in found:
-        yield f"the import of {sought.module} {where} did not come to its end: {found['ended']}"
-    elif "exit" in found:
+    if "ended" in report:
+        yield f"the import of {sought.module} {where} did not come to its end: {report['ended']}"
+    elif "exit" in report:
         yield f"{sought} ended its process while it was loaded {where}, as sys.exit() does"
-        yield from ([f"    {found['exit']}"] if found["exit"] else [])
-    elif "raised" in found:
-        error = found["raised"]
+        yield from ([f"    {report['exit']}"] if report["exit"] else [])
+    elif "raised" in report:
+        error = report["raised"]
         what = "cannot be loaded" if sought.callable.endswith("()") else "cannot be imported"
         yield f"{sought if 'loaded' in what else sought.module} {what} {where}:"
         yield from _frames(error["frames"], sought.folder)
         yield from (f"    {line}" for line in error["text"].splitlines())
         yield from (f"  {line}" for line in _advice(error, sought, python, given))
-    elif "kind" in found and found["kind"] != "wsgi":
-        yield from _kind(sought, found)
+    elif "kind" in report and report["kind"] != "wsgi":
+        yield from _kind(sought, report)
 
 
 def _frames(frames: Sequence[Sequence[Any]], folder: Path) -> Iterator[str]:
     """Yield the last frames in files of the user's own, below each other."""
-    own = [frame for frame in frames if not FOREIGN.search(frame[0])][-FRAMES:]
-    places = [f"{file.removeprefix(f'{folder}/')}:{line}" for file, line, _ in own]
+    user_frames = [frame for frame in frames if not FOREIGN.search(frame[0])][-FRAMES:]
+    places = [f"{file.removeprefix(f'{folder}/')}:{line}" for file, line, _ in user_frames]
     wide = max(map(len, places), default=0)
-    for place, (_, _, code) in zip(places, own, strict=True):
+    for place, (_, _, code) in zip(places, user_frames, strict=True):
         yield f"    {place:{wide}}  {code}".rstrip()
 
 
@@ -166,19 +166,19 @@ def _advice(
         yield f"{place} has no {missing}: install it there, or name another by --python"
 
 
-def _kind(sought: ApplicationTarget, found: Mapping[str, Any]) -> Iterator[str]:
+def _kind(sought: ApplicationTarget, report: Mapping[str, Any]) -> Iterator[str]:
     """
     Yield what a callable is that is no WSGI application, and what else the module has.
 
     For a server that does not call it by WSGI, yield only that it does not exist.
     """
-    kind, name = found["kind"], f"`{sought.callable}`"
+    kind, name = report["kind"], f"`{sought.callable}`"
     if sought.interface != WSGI:
         if kind == "absent":
             yield f"the module {sought.module} has no {name}"
         return
     if kind == "asgi":
-        yield f"{sought} is an ASGI application ({found['type']}), and these servers serve WSGI:"
+        yield f"{sought} is an ASGI application ({report['type']}), and these servers serve WSGI:"
         yield f"  {ASGI.replace('MODULE:APP', str(sought))}"
         return
     if kind == "factory":
@@ -187,10 +187,10 @@ def _kind(sought: ApplicationTarget, found: Mapping[str, Any]) -> Iterator[str]:
         return
     problem = {
         "absent": f"the module {sought.module} has no {name}",
-        "other": f"{sought} is no WSGI application: it is {found['type']}",
+        "other": f"{sought} is no WSGI application: it is {report['type']}",
     }[kind]
     there = []
-    for other, of, how in found["callables"]:
+    for other, of, how in report["callables"]:
         call = f"a factory: {_written(sought, f'{other}()')}"
         there.append(f"{other} ({call if how == 'factory' else of})")
     more = ", ..." if len(there) > MOST_NAMES else ""

@@ -61,7 +61,7 @@ def wait_until_at_rest(pid: int) -> None:
     while time.monotonic() < until:
         time.sleep(LOOK)
         now, at_work = _tree(pid)
-        spent = sum(used - before.get(each, 0.0) for each, used in now.items())
+        spent = sum(used - before.get(process_id, 0.0) for process_id, used in now.items())
         if now.keys() <= before.keys() and spent < RESTS * LOOK and not at_work:
             return
         before = now
@@ -211,9 +211,9 @@ def _differing(body: bytes, expected: bytes) -> str:
     pairs = enumerate(zip(body, expected, strict=False))
     same = next((at for at, (a, b) in pairs if a != b), min(len(body), len(expected)))
     begin = max(0, same - SHOWN // 3) if same > SHOWN // 2 else 0
-    found, wanted = (_excerpt(each, begin) for each in (body, expected))
+    received, wanted = (_excerpt(content, begin) for content in (body, expected))
     where = f", the same up to byte {same}" if begin else ""
-    return f"{found}; expected is {wanted}{where}"
+    return f"{received}; expected is {wanted}{where}"
 
 
 def describe(request: Request, host: str, status: int, body: bytes) -> str:

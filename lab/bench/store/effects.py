@@ -58,7 +58,7 @@ def effects(folder: Path, profiles: Sequence[Profile]) -> Mapping[str, Estimate]
     today = {profile.name: profile for profile in profiles}
     quoted: dict[str, Estimate] = {}
     paths = folder.glob("*/summary.json")
-    for path in sorted(paths, key=lambda each: (each.parent.name != LADDER, each)):
+    for path in sorted(paths, key=lambda file: (file.parent.name != LADDER, file)):
         for (name, digest), (against, digest_against), ratio in _ratios(path):
             known = today.get(name)
             if known is None or known.against != against or against not in today:

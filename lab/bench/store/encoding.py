@@ -44,8 +44,8 @@ def _text(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {_text(key): _text(each) for key, each in value.items()}
-    return [_text(each) for each in value] if isinstance(value, list | tuple) else value
+        return {_text(key): _text(content) for key, content in value.items()}
+    return [_text(content) for content in value] if isinstance(value, list | tuple) else value
 
 
 def _encode_path(value: object) -> str:

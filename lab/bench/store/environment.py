@@ -68,7 +68,7 @@ def read_environment() -> dict[str, Any]:
             "git": pool.submit(_read_git),
             "tools": pool.submit(_read_tools),
         }
-        found: dict[str, Any] = {
+        environment: dict[str, Any] = {
             "cpu": read_cpu(),
             "machine": present(
                 architecture=platform.machine() or None,
@@ -82,8 +82,8 @@ def read_environment() -> dict[str, Any]:
             "distributions": _read_distributions(),
             "now": _read_now(),
         }
-        found |= {name: future.result() for name, future in slow.items()}
-    return {name: value for name, value in found.items() if value}
+        environment |= {name: future.result() for name, future in slow.items()}
+    return {name: value for name, value in environment.items() if value}
 
 
 def digest(environment: Mapping[str, Any]) -> str:

@@ -190,18 +190,20 @@ def prepare(options: Measurement, workload: Workload) -> PreparedRun:
     if options.minutes is not None:
         plan = with_minutes(plan, options.minutes)
     seconds = estimate(plan, confirm=options.confirm)
-    told = (
+    other_installations = (
         installation
         for installation in installations
         if installation.profile.version[:1] != (UWSGI,)
     )
     versions = {
         installation.profile.name: installation.version
-        for installation in told
+        for installation in other_installations
         if installation.version
     }
-    said = tuple(remarks(chosen, cores[0] if cores else None, workload))
-    return PreparedRun(plan, skipped, seconds, cores, generators, unread, said, versions, theirs)
+    remark_lines = tuple(remarks(chosen, cores[0] if cores else None, workload))
+    return PreparedRun(
+        plan, skipped, seconds, cores, generators, unread, remark_lines, versions, theirs
+    )
 
 
 @swept()

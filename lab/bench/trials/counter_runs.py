@@ -96,15 +96,15 @@ def render(profile: Profile, of: Profile) -> str:
     Of a private copy these are BIND, PORT, SOCKET and FOLDER, where its files are to be.
     """
     places = folders(of)
-    told, section = "BIND=127.0.0.1 PORT=8080", ini(profile.options, places)
+    assignments, section = "BIND=127.0.0.1 PORT=8080", ini(profile.options, places)
     if profile.private_copy:
         names = {"{host}": "BIND", "{port}": "PORT", "{socket}": "SOCKET", "{folder}": "FOLDER"}
         section = flat(profile.options, places | {name: f"$({names[name]})" for name in names})
-        told += " SOCKET=/tmp/new/a.sock FOLDER=/tmp/new"
+        assignments += " SOCKET=/tmp/new/a.sock FOLDER=/tmp/new"
     lines = [
         f"; Counter-run: {profile.summary}, all else the same.",
         "; Written by `lab run`. To start it by hand:",
-        f"; {told} uwsgi FILE",
+        f"; {assignments} uwsgi FILE",
         "",
         "[lab]",
         f"summary = {profile.summary}",
@@ -117,9 +117,11 @@ def render(profile: Profile, of: Profile) -> str:
 
 def _shown(run: Run) -> Iterator[tuple[str, Arm, Run]]:
     """Yield each cause, the arm that shows it, and the part of *run* in which it does."""
-    found = [(point, diagnose_profiles(point, observe(point), {})) for point in points(run)]
+    diagnosed_points = [
+        (point, diagnose_profiles(point, observe(point), {})) for point in points(run)
+    ]
     for rank in range(RANKS):
-        for point, shown in found:
+        for point, shown in diagnosed_points:
             for arm in point.plan.arms:
                 for diagnosis in shown.get(arm.name, ())[rank : rank + 1]:
                     yield diagnosis.cause.name, arm, point
@@ -134,12 +136,12 @@ def _made_by_move(
     move = hypothesis.move(arm) if hypothesis.move and movable else None
     if move is None:
         return None
-    asked = arm.workload
+    counter_workload = arm.workload
     if move.workload:
-        other = replace(workload(move.workload), runtime=asked.runtime)
-        asked = arm_of(arm.profile, other, arm.load).workload
+        other = replace(workload(move.workload), runtime=counter_workload.runtime)
+        counter_workload = arm_of(arm.profile, other, arm.load).workload
     name = f"{arm.name}~{move.name}"
-    if named(name, arm.at) in taken or (move.workload and asked.app == arm.workload.app):
+    if named(name, arm.at) in taken or (move.workload and counter_workload.app == arm.workload.app):
         return None
     path = folder / f"{name}.ini"
     profile = changed(arm.profile, name, path, move)
@@ -151,7 +153,7 @@ def _made_by_move(
     counter = Arm(
         name=named(name, arm.at),
         profile=profile,
-        workload=asked,
+        workload=counter_workload,
         load=move.load or arm.load,
         at=arm.at,
         role=Role.COUNTER,

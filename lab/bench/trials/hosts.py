@@ -71,7 +71,7 @@ def location() -> Location:
     name = socket.gethostname()
     # Where the kernel does not tell, hosts of one name are taken for one.
     machine = read_text(PROC / "sys/kernel/random/boot_id") or name
-    spaces = (f"{machine} {_space(each)}" for each in ("pid", "net"))
+    spaces = (f"{machine} {_space(kind)}" for kind in ("pid", "net"))
     return Location(name, machine, *spaces)
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from lab.analysis.compare import Side, profile_side
 from lab.analysis.confirm import effect_of
-from lab.analysis.health import HEADLINE, told_apart
+from lab.analysis.health import HEADLINE, passed_aa
 from lab.analysis.looks import ended_early
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
@@ -143,18 +143,18 @@ class Minutes:
         given_up = _given_up(run)
         points = summaries(run)
         for summary in points:
-            found = [
+            comparisons = [
                 comparison
                 for comparison in _comparisons(summary)
                 if not given_up & {*comparison[:2]}
             ]
-            still = [sides for *sides, comparison in found if not ended_early(comparison)]
+            still = [sides for *sides, comparison in comparisons if not ended_early(comparison)]
             kept = {side for sides in still for side in sides}
-            compared = compared or bool(found)
+            compared = compared or bool(comparisons)
             # A failed noise check ends a run with status 3; more blocks may mend that.
-            noisy = not told_apart(summary.aa[HEADLINE], run.plan.smallest)
+            noisy = not passed_aa(summary.aa[HEADLINE], run.plan.smallest)
             still_open = still_open or bool(still) or noisy
-            departures += self._departures(summary, found, kept)
+            departures += self._departures(summary, comparisons, kept)
         self._left |= {(departure.arm, departure.role) for departure in departures}
         over = compared and not still_open and not self._goes_on
         if self._over is not None:
@@ -164,12 +164,12 @@ class Minutes:
         return over
 
     def _departures(
-        self, summary: Summary, found: Sequence[Found], kept: set[Side]
+        self, summary: Summary, comparisons: Sequence[Found], kept: set[Side]
     ) -> Iterator[Departure]:
-        """Yield the arms that leave: those of *found* that are not *kept*."""
+        """Yield the arms that leave: those of *comparisons* that are not *kept*."""
         at = summary.run.plan.arms[0].at
         own_ones: dict[Side, Comparison] = {}
-        for changed, _, comparison in found:
+        for changed, _, comparison in comparisons:
             own_ones.setdefault(changed, comparison)
         for (profile, role), comparison in own_ones.items():
             stays = (profile, role) in kept or profile in self._stay

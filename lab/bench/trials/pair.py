@@ -104,5 +104,5 @@ def _served(arm: Arm) -> Path | None:
         return None
     at = sought.folder.resolve()
     dotted = at / sought.module.replace(".", "/")
-    found = (at / sought.module, dotted, Path(f"{dotted}.py"))
-    return next((path for path in found if sought.module and path.exists()), None)
+    candidates = (at / sought.module, dotted, Path(f"{dotted}.py"))
+    return next((path for path in candidates if sought.module and path.exists()), None)

@@ -89,10 +89,10 @@ def app_of(profile: Profile, workload: Workload) -> str | None:
 
     It is empty where the profile names its application, or is one; None where there is none for it.
     """
-    own, named = dict(profile.apps), NAMED if workload.app else (WSGI,)
+    profile_apps, named = dict(profile.apps), NAMED if workload.app else (WSGI,)
     apps = workload.apps or dict.fromkeys(named, workload.app or "")
-    if workload.family in own:
-        return own[workload.family]
+    if workload.family in profile_apps:
+        return profile_apps[workload.family]
     return next((apps[interface] for interface in profile.interfaces if interface in apps), None)
 
 

@@ -144,8 +144,8 @@ class Progress:
             self._console.print(text, markup=False)
         place = trial.slot.block, trial.slot.position
         self._invalid.pop(place, None)  # of a trial and its repeats the last counts
-        if found := [finding for finding in findings if finding.withholds != frozenset()]:
-            self._invalid[place] = found
+        if withholding := [finding for finding in findings if finding.withholds != frozenset()]:
+            self._invalid[place] = withholding
         invalid = f"{len(self._invalid)} of {counted(done, 'trial')} invalid"
         shown = f"{remaining}, {invalid}" if self._invalid else remaining
         self._bar.update(self._task, completed=done, total=planned, remaining=shown)
@@ -170,8 +170,8 @@ class Progress:
         }
         if trial.slot.block == 0 and len(void) == done:  # the next blocks would be in vain, too
             for finding in {finding.gate: finding for finding in void.values()}.values():
-                said = f"{finding.gate.name}: {finding.reason}. {finding.advice}"
-                text = f"warning: no valid trial so far. {said}"
+                message = f"{finding.gate.name}: {finding.reason}. {finding.advice}"
+                text = f"warning: no valid trial so far. {message}"
                 self._console.print(text, markup=False, soft_wrap=True)
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:

@@ -152,9 +152,9 @@ def planned(
         sizes = replace(options.sizes, blocks=min(CAPACITY_BLOCKS, options.sizes.blocks))
         closed = replace(options, sizes=sizes, minutes=None, confirm=False, thresholds=())
         (summary,) = compare(closed).conclusion.summaries
-        found = capacity(summary)
-        measured = found.rate
-        say(f"capacity: {found}")
+        measured_capacity = capacity(summary)
+        measured = measured_capacity.rate
+        say(f"capacity: {measured_capacity}")
     planned = {str(rate): rate.of(measured) for rate in rates}
     for name, rate in planned.items():
         say(f"open loop at {name}: {rate:,.0f} requests/s")

@@ -43,7 +43,7 @@ class Fetch(Protocol):
     """Asks once: see `lab.bench.servers.fetch.fetch`."""
 
     def __call__(
-        self, endpoint: Endpoint, asked: Request, timeout: float, *, host: str
+        self, endpoint: Endpoint, request: Request, timeout: float, *, host: str
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Return status, headers and body."""
 
@@ -148,11 +148,15 @@ def with_replies(plan: Plan, trying: TriedOut, server: Runner, fetch: Fetch) -> 
         ServerStartError: The first profile does not give the reply that is to be required, or
             where all are tried, another one.
     """
-    asked = {
+    workloads = {
         arm.workload.name: arm.workload for arm in reversed(plan.arms) if arm.profile.reply is None
     }
-    of = {name: [arm.profile for arm in plan.arms if arm.workload.name == name] for name in asked}
-    known = {name: capture(workload, of[name], server, fetch) for name, workload in asked.items()}
+    of = {
+        name: [arm.profile for arm in plan.arms if arm.workload.name == name] for name in workloads
+    }
+    known = {
+        name: capture(workload, of[name], server, fetch) for name, workload in workloads.items()
+    }
     arms = tuple(
         arm
         if arm.profile.reply is not None

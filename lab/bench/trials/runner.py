@@ -366,11 +366,11 @@ def _started(
         backing = tuple(
             (running_backing.pid, running_backing.service.role) for running_backing in parts.backing
         )
-        own = (*session.pids, *parts.lab)
+        generator_pids = (*session.pids, *parts.lab)
         port = None if server.endpoint.socket else server.endpoint.port
         observer.stage(slot, attempt, "warm-up")
         session.warm_up(plan.warmup, _warmup_requests(arm, plan))
-        subject = Subject(server.pid, port, own, backing)
+        subject = Subject(server.pid, port, generator_pids, backing)
         yield _RunningTrial(trial, server, session, subject, restarted)
 
 

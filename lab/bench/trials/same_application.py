@@ -139,12 +139,17 @@ def _with_application(profile: Profile, user_profile: Profile) -> Profile:
 
 def _proxied(profile: Profile, user_profiles: Sequence[Profile]) -> Profile:
     """Return a uWSGI profile of ours behind the proxy of the user's first ini, if it has one."""
-    asked = next(
+    protocol = next(
         (protocol_of(profile.options) for profile in user_profiles if not profile.commands), None
     )
-    if asked is None or profile.commands or profile in user_profiles or not asked[0].manner.proxied:
+    if (
+        protocol is None
+        or profile.commands
+        or profile in user_profiles
+        or not protocol[0].manner.proxied
+    ):
         return profile
-    return replace(_with_options(profile, proxied(profile.options, asked[1])), keepalive=False)
+    return replace(_with_options(profile, proxied(profile.options, protocol[1])), keepalive=False)
 
 
 def _with_options(profile: Profile, options: tuple[tuple[str, str], ...]) -> Profile:

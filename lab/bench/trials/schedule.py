@@ -57,7 +57,7 @@ class Pilot:
         self,
         plan: Plan,
         find: Callable[[Sequence[Trial]], Sequence[CounterRun]],
-        found: Callable[[Sequence[CounterRun]], None],
+        listener: Callable[[Sequence[CounterRun]], None],
     ) -> None:
         """
         Plan no counter-run yet.
@@ -66,9 +66,9 @@ class Pilot:
             plan: What is run.
             find: Asked once with the pilot's trials; returns the counter-runs that test their
                 causes.
-            found: Told of them, where there are any.
+            listener: Told of them, where there are any.
         """
-        self._plan, self._find, self._found = plan, find, found
+        self._plan, self._find, self._found = plan, find, listener
         self._blocks = Blocks(plan)
         self._number = 0
         self._counters: Sequence[CounterRun] = ()

@@ -99,7 +99,7 @@ def parse_sweep(text: str) -> Sweep:
     """
     name, equals, listed = text.partition("=")
     if name not in QUANTITIES or not equals:
-        examples = ", ".join(f"{each}={values}" for each, values in QUANTITIES.items())
+        examples = ", ".join(f"{quantity}={values}" for quantity, values in QUANTITIES.items())
         raise UsageError(f"--sweep {text}: write a quantity and its values, as in {examples}")
     values = tuple(value.strip() for value in listed.split(","))
     twice = next((value for value in values if values.count(value) > 1), None)
@@ -139,7 +139,7 @@ def _sized(workload: Workload, value: str) -> Workload:
     if len(workload.asks) > 1 or workload.path != workloads.read(workload.name).workload.path:
         problem = "the size says what is asked for; leave out --path"
         raise UsageError(f"--sweep size={value}: {problem}")
-    found = workloads.read(variants[value]).workload
-    request = replace(found.asks[0], headers=workload.asks[0].headers)
-    found = replace(found, runtime=workload.runtime)
-    return workloads.asking(found, (request,), workload.host)
+    variant = workloads.read(variants[value]).workload
+    request = replace(variant.asks[0], headers=workload.asks[0].headers)
+    variant = replace(variant, runtime=workload.runtime)
+    return workloads.asking(variant, (request,), workload.host)

@@ -105,7 +105,7 @@ class WorkloadDescription:
 
     workload: Workload
     summary: str
-    own: FittingLoad
+    usual: FittingLoad
     article: FittingLoad | None
     """As its article loaded it."""
 
@@ -139,30 +139,30 @@ def read(name: str, path: str | None = None) -> WorkloadDescription:
         WorkloadError: Its file says what cannot be meant; with its line.
     """
     family, _, variant = name.partition("-")
-    file, whole = (project.workloads() / f"{each}.toml" for each in (family, name))
+    file, whole = (project.workloads() / f"{stem}.toml" for stem in (family, name))
     if variant and whole.is_file():
         raise WorkloadError(whole, "its name has a hyphen, which begins a variant: rename it")
     text, table = _table(file) if file.is_file() else ("", {})
     variants = table.get("variant", {})
     if not file.is_file() or (variant not in variants if variants else variant):
         raise UsageError(f"no workload {name!r}: choose one of {', '.join(find())}, or give --app")
-    place, own = (("variant", variant), variants[variant]) if variant else ((), {})
+    place, variant_table = (("variant", variant), variants[variant]) if variant else ((), {})
     _check_table(file, text, {key: table[key] for key in table if key != "variant"})
-    _check_table(file, text, own, *place)
-    merged = _merged(table, own)
+    _check_table(file, text, variant_table, *place)
+    merged = _merged(table, variant_table)
     reply, apps = merged.get("reply", {}), merged.get("app", {})
     for problem, key in _contradictions(merged):
-        raise _error(file, text, problem, *(place if key in own else ()), key)
+        raise _error(file, text, problem, *(place if key in variant_table else ()), key)
     try:
         target, body = _expected(reply, path or merged.get("path", "/"))
     except ValueError as error:
         if path is not None:
             raise UsageError(f"--path {path!r}: {name} takes {error}") from None
-        problem, within = f"path must be {error}", place if "path" in own else ()
+        problem, within = f"path must be {error}", place if "path" in variant_table else ()
         raise _error(file, text, problem, *within, "path") from None
     expect = Expectation(body=body)
     posted = Request(target, merged.get("method", "GET"), body=body or b"", expect=expect)
-    asked = Workload(
+    described_workload = Workload(
         name=name,
         path=target,
         expect=expect,
@@ -178,7 +178,9 @@ def read(name: str, path: str | None = None) -> WorkloadDescription:
         work=merged.get("work"),
     )
     article = _fitting(merged["article"]) if "article" in merged else None
-    return WorkloadDescription(asked, merged["summary"], _fitting(merged.get("load", {})), article)
+    return WorkloadDescription(
+        described_workload, merged["summary"], _fitting(merged.get("load", {})), article
+    )
 
 
 def workload(
@@ -187,7 +189,7 @@ def workload(
     *,
     app: str | None = None,
     chdir: Path | None = None,
-    own: bool = False,
+    profile_names_app: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Workload:
     """
@@ -200,22 +202,23 @@ def workload(
         app: Import path "package.module:callable" of any WSGI application.
         chdir: Folder in which *app* is imported; where a profile says what it serves, that is for
             the profile.
-        own: Whether a profile is a configuration of the user's, which says what it serves.
+        profile_names_app: Whether a profile is a configuration of the user's, which says what it
+            serves.
         say: Told in a line what was read of a file of requests.
 
     Raises:
         UsageError: A part cannot be meant so.
         WorkloadError: A file says what cannot be meant.
     """
-    if app is None and not own:
+    if app is None and not profile_names_app:
         return _ours(name or DEFAULT, question, chdir)
     if app is None:
         served = Workload(OWN, "/", Expectation(), apps={OWN: ""})
     else:
         served = _named(app, name, chdir)
     answer = requests_of(question)
-    if answer.said:
-        say(answer.said)
+    if answer.remark:
+        say(answer.remark)
     return asking(served, answer.requests, answer.host)
 
 
@@ -265,8 +268,10 @@ def asking(workload: Workload, requests: Sequence[Request], host: str) -> Worklo
     """Return *workload* with *requests* asked of it; GET of one target alone is its path."""
     first = requests[0]
     plain = Request(first.path, weight=first.weight, expect=first.expect)
-    own = () if (first,) == (plain,) == tuple(requests) else tuple(requests)
-    return replace(workload, path=first.path, expect=first.expect, host=host, requests=own)
+    explicit_requests = () if (first,) == (plain,) == tuple(requests) else tuple(requests)
+    return replace(
+        workload, path=first.path, expect=first.expect, host=host, requests=explicit_requests
+    )
 
 
 def refuse_without_app(**given: object) -> None:
@@ -343,14 +348,14 @@ def _merged(common: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, 
     return {**common, **variant, **tables}
 
 
-def _contradictions(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with a whole workload, and the key where it is."""
-    if "summary" not in said:
+    if "summary" not in table:
         yield 'it needs a line `summary = "What is asked for"`', "summary"
-    if len(said.get("reply", {})) > 1:
+    if len(table.get("reply", {})) > 1:
         yield "a reply has text, or by, not both", "reply"
-    manner = Wire(said.get("wire", Wire.HTTP)).manner
-    if not manner.http and "size" not in said:
+    manner = Wire(table.get("wire", Wire.HTTP)).manner
+    if not manner.http and "size" not in table:
         yield f"{manner.noun} needs a line `size = 1024`: bytes of a message", "wire"
 
 
@@ -365,7 +370,7 @@ def _check_table(path: Path, text: str, table: Mapping[str, Any], *place: str) -
             name = f"{key}.{part}".rstrip(".")
             check = KEYS.get(name) or KEYS.get(f"{key}.*")
             if check is None:
-                known = inner or dict.fromkeys(each.partition(".")[0] for each in KEYS)
+                known = inner or dict.fromkeys(known_key.partition(".")[0] for known_key in KEYS)
                 raise _error(path, text, f"{name}: it knows {', '.join(known)}", *place, key, part)
             if not check[0](content):
                 raise _error(path, text, f"{name} must be {check[1]}", *place, key, part)

@@ -92,9 +92,9 @@ class HarRecording:
 
     def __str__(self) -> str:
         """Say what there is, and what was left out."""
-        said = f"{counted(len(self.requests), 'request')} of {self.origin}"
+        summary = f"{counted(len(self.requests), 'request')} of {self.origin}"
         reasons = ", ".join(f"{number} {why}" for why, number in self.left_out.items())
-        return f"{said}; left out: {reasons}" if reasons else said
+        return f"{summary}; left out: {reasons}" if reasons else summary
 
 
 def parse(text: bytes, path: Path, digest: Hashed, *, static: bool, writes: bool) -> HarRecording:
@@ -132,8 +132,8 @@ def parse(text: bytes, path: Path, digest: Hashed, *, static: bool, writes: bool
         except ValueError as error:
             raise WorkloadError(path, f"entry {number}: {error}") from None
     if not requests:
-        told = ", ".join(f"{number} {why}" for why, number in left_out.items())
-        raise WorkloadError(path, f"nothing of it is left to ask for: {told}")
+        reasons = ", ".join(f"{number} {why}" for why, number in left_out.items())
+        raise WorkloadError(path, f"nothing of it is left to ask for: {reasons}")
     return HarRecording(tuple(requests), origin, left_out)
 
 

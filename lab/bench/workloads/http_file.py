@@ -55,12 +55,12 @@ def parse(text: str, path: Path, digest: Hashed) -> tuple[list[Request], str | N
     hosts: set[str] = set()
     for settings, lines in _sections(text):
         rest = iter(lines)
-        head = [each for each in _head(rest) if not _is_comment(each[1])]
+        head = [line for line in _head(rest) if not _is_comment(line[1])]
         if not head:
             continue
-        number, said = head[0]
-        method, target = _asked(number, said, path)
-        headers = [_header(*each, path) for each in head[1:]]
+        number, request_line = head[0]
+        method, target = _method_and_target(number, request_line, path)
+        headers = [_header(*line, path) for line in head[1:]]
         hosts |= {value for name, value in headers if name.lower() == "host"}
         if len(hosts) > 1:
             problem = f"{' and '.join(sorted(hosts))}: all requests have one Host; say --host"
@@ -92,10 +92,10 @@ def render(requests: Iterable[Request]) -> str:
 
 def _rendered(request: Request) -> str:
     expect = request.expect
-    said = [f"weight: {request.weight}"]
-    said += [f"status: {expect.status}"] if expect.status != 200 else []
-    said += [f"check: {expect.pattern}"] if expect.pattern and not expect.varies else []
-    lines = [f"### {', '.join(said)}", f"{request.method} {request.path}"]
+    settings = [f"weight: {request.weight}"]
+    settings += [f"status: {expect.status}"] if expect.status != 200 else []
+    settings += [f"check: {expect.pattern}"] if expect.pattern and not expect.varies else []
+    lines = [f"### {', '.join(settings)}", f"{request.method} {request.path}"]
     lines += (f"{name}: {value}" for name, value in request.headers.shown)
     body = request.body.decode()
     if body != body.strip() or re.search(r"^(###|<|>)|\r", body, re.MULTILINE):
@@ -122,8 +122,8 @@ def _sections(text: str) -> Iterator[tuple[Line, list[Line]]]:
 
 def _head(lines: Iterator[Line]) -> Iterator[Line]:
     """Take from *lines* the first that says something, and what follows up to an empty one."""
-    said = dropwhile(lambda each: not each[1].strip() or _is_comment(each[1]), lines)
-    return takewhile(lambda each: bool(each[1].strip()), said)
+    remaining_lines = dropwhile(lambda line: not line[1].strip() or _is_comment(line[1]), lines)
+    return takewhile(lambda line: bool(line[1].strip()), remaining_lines)
 
 
 def _is_comment(line: str) -> bool:
@@ -137,7 +137,7 @@ def _header(number: int, line: str, path: Path) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _asked(number: int, line: str, path: Path) -> tuple[str, str]:
+def _method_and_target(number: int, line: str, path: Path) -> tuple[str, str]:
     """Return method and target of a request's first line."""
     if "{{" in line or line.startswith("@"):
         raise WorkloadError(path, "variables are not filled in: write what they stand for", number)
@@ -161,22 +161,24 @@ def target_of(address: str) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def _settings(number: int, said: str, path: Path) -> tuple[int, Expectation]:
+def _settings(number: int, title: str, path: Path) -> tuple[int, Expectation]:
     """Return weight and expectation; a title that is none of settings says nothing."""
     values: dict[str, Any] = {}
-    if re.match(rf"\s*({'|'.join(_SETTINGS)})\b(?!\s*:)", said):
-        raise WorkloadError(path, f"{said.strip()[:80]!r}: expected NAME: VALUE", number)
-    while (match := _SETTING.match(said)) is not None:
+    if re.match(rf"\s*({'|'.join(_SETTINGS)})\b(?!\s*:)", title):
+        raise WorkloadError(path, f"{title.strip()[:80]!r}: expected NAME: VALUE", number)
+    while (match := _SETTING.match(title)) is not None:
         name, rest = match[1], match[2]
         if name not in _SETTINGS:
             raise WorkloadError(path, f"{name}: it knows {', '.join(_SETTINGS)}", number)
-        value, _, said = (rest, "", "") if name == "check" else rest.partition(",")
+        value, _, title = (rest, "", "") if name == "check" else rest.partition(",")
         pattern, kind = _SETTINGS[name]
         if not re.fullmatch(pattern, value.strip()):
             raise WorkloadError(path, f"{name}: {value.strip()!r} is none", number)
         values[name] = kind(value.strip())
-    if values and said.strip():
-        raise WorkloadError(path, f"{said.strip()[:80]!r}: it knows {', '.join(_SETTINGS)}", number)
+    if values and title.strip():
+        raise WorkloadError(
+            path, f"{title.strip()[:80]!r}: it knows {', '.join(_SETTINGS)}", number
+        )
     if "check" in values:
         try:
             re.compile(values["check"].encode())

@@ -58,7 +58,7 @@ class Answer:
     requests: tuple[Request, ...]
     """No two alike."""
     host: str
-    said: str = ""
+    remark: str = ""
     """What was read of a file, in a line."""
 
 
@@ -70,22 +70,22 @@ def requests_of(question: Question) -> Answer:
         UsageError: A part of it cannot be meant so, or it would write and must not.
         WorkloadError: Its file cannot be read, or says what cannot be meant.
     """
-    said, host = "", None
+    summary, host = "", None
     check(question)
     if question.requests is None:
         requests: Iterable[Request] = _typed(question)
     else:
         _refuse_beside_file(question)
-        requests, host, said = _from_file(question.requests, question)
+        requests, host, summary = _from_file(question.requests, question)
     headers, typed_host = added(question)
-    found = alike(with_headers(request, headers) for request in requests)
-    _check_secrets(found)
+    distinct_requests = alike(with_headers(request, headers) for request in requests)
+    _check_secrets(distinct_requests)
     if not question.writes:
-        for request in found:
+        for request in distinct_requests:
             if request.method not in SAFE:
                 sent = "it would be sent thousands of times, to servers of trials"
                 raise UsageError(f"{request}: {request.method} may write, and {sent}: say --writes")
-    return Answer(found, check_host(typed_host or host or HOST), said)
+    return Answer(distinct_requests, check_host(typed_host or host or HOST), summary)
 
 
 def added(question: Question) -> tuple[Pairs, str | None]:
@@ -119,12 +119,14 @@ def with_headers(request: Request, added: Pairs) -> Request:
     if not added:
         return request
     names = {name.lower() for name, _ in added}
-    own = [each for each in request.headers.reveal() if each[0].lower() not in names - {"cookie"}]
+    kept_headers = [
+        header for header in request.headers.reveal() if header[0].lower() not in names - {"cookie"}
+    ]
     cookies: dict[str, str] = {}
-    for name, value in (*own, *added):
+    for name, value in (*kept_headers, *added):
         if name.lower() == "cookie":
             cookies |= {part.partition("=")[0].strip(): part.strip() for part in value.split(";")}
-    rest = [each for each in (*own, *added) if each[0].lower() != "cookie"]
+    rest = [header for header in (*kept_headers, *added) if header[0].lower() != "cookie"]
     merged = [*rest, *([("Cookie", "; ".join(cookies.values()))] if cookies else [])]
     return replace(request, headers=Headers.of(merged, salted))
 
@@ -136,21 +138,23 @@ def alike(requests: Iterable[Request]) -> tuple[Request, ...]:
     Raises:
         UsageError: There are too many, one cannot be sent, or the replies to one are to differ.
     """
-    found: dict[bytes, Request] = {}
+    distinct_requests: dict[bytes, Request] = {}
     for request in requests:
         try:
             sent = request.encode()
         except ValueError as error:
             raise UsageError(f"{request}: {error}") from None
-        before = found.get(sent)
+        before = distinct_requests.get(sent)
         if before is not None and before.expect != request.expect:
             raise UsageError(f"{request} is there twice, and two different replies are to be right")
-        found[sent] = (
+        distinct_requests[sent] = (
             request if before is None else replace(request, weight=request.weight + before.weight)
         )
-    if len(found) > MOST:
-        raise UsageError(f"{len(found):,} different requests; at most {MOST:,} can be made")
-    return tuple(found.values())
+    if len(distinct_requests) > MOST:
+        raise UsageError(
+            f"{len(distinct_requests):,} different requests; at most {MOST:,} can be made"
+        )
+    return tuple(distinct_requests.values())
 
 
 def check(question: Question) -> None:
@@ -205,12 +209,12 @@ def _typed(question: Question) -> Iterator[Request]:
         yield Request(path, method.upper(), headers, body, expect=expect)
 
 
-def _data(said: str) -> bytes:
+def _data(data: str) -> bytes:
     """Return the body that --data names: a text, or what a file has."""
-    if not said.startswith("@"):
-        return said.encode()
+    if not data.startswith("@"):
+        return data.encode()
     try:
-        return _bytes(Path(said[1:]).expanduser(), LONGEST_DATA)
+        return _bytes(Path(data[1:]).expanduser(), LONGEST_DATA)
     except WorkloadError as error:
         raise UsageError(f"--data {error}") from None
 
@@ -239,7 +243,7 @@ def _from_file(path: Path, question: Question) -> tuple[Sequence[Request], str |
             static=question.static,
             writes=question.writes,
         )
-        requests, said = recorded.requests, str(recorded)
+        requests, summary = recorded.requests, str(recorded)
     elif question.static:
         raise UsageError(f"--static is for a recording (.har), and not for {path}")
     else:
@@ -249,25 +253,25 @@ def _from_file(path: Path, question: Question) -> tuple[Sequence[Request], str |
             )
         except UnicodeDecodeError:
             raise WorkloadError(path, "is not UTF-8 text") from None
-        requests, said = tuple(listed), f"{len(listed)} requests"
+        requests, summary = tuple(listed), f"{len(listed)} requests"
     if not requests:
         raise WorkloadError(path, "it has no request, such as GET /items/3")
     try:
         http_file.render(requests)
     except ValueError as error:
         raise WorkloadError(path, str(error)) from None
-    return requests, host, f"{path.name}: {said}; requests.http of the run's folder has them"
+    return requests, host, f"{path.name}: {summary}; requests.http of the run's folder has them"
 
 
 def _bytes(path: Path, most: int) -> bytes:
     try:
         with path.open("rb") as file:
-            found = file.read(most + 1)
+            content = file.read(most + 1)
     except OSError as error:
         raise WorkloadError(path, f"cannot be read: {error.strerror}") from None
-    if len(found) > most:
+    if len(content) > most:
         raise WorkloadError(path, f"has more than {most:,} bytes")
-    return found
+    return content
 
 
 def _check_secrets(requests: Iterable[Request]) -> None:

@@ -36,12 +36,12 @@ _NAMED = re.compile(rb"name=[\"']?([\w.-]+)")
 _KEY = re.compile(rb"([\w-]+)[\"']?\s*[:=]\s*[\"']?\Z")
 
 
-def expectation(asked: str, expect: Expectation, bodies: Sequence[bytes]) -> Expectation:
+def expectation(name: str, expect: Expectation, bodies: Sequence[bytes]) -> Expectation:
     """
     Return what is required of the replies to a request from its first ones on.
 
     Args:
-        asked: What the request is called.
+        name: What the request is called.
         expect: Their status, which has been seen.
         bodies: At least two, each whole.
 
@@ -53,14 +53,14 @@ def expectation(asked: str, expect: Expectation, bodies: Sequence[bytes]) -> Exp
     if max(map(len, bodies)) > MOST_COMPARED:
         problem = f"its replies differ, and are longer than the {MOST_COMPARED:,} bytes of which"
         say = "what is alike is looked for: name what a correct one contains: --check 'REGEX'"
-        raise UsageError(f"{asked}: {problem} {say}")
+        raise UsageError(f"{name}: {problem} {say}")
     pieces = _stable(bodies)
     parts = [piece for piece in pieces if len(piece) >= LEAST_PART]
     required = sum(map(len, parts))
     pattern = _pattern(parts, bodies, required)
     if not parts or not all(re.search(pattern.encode(), body) for body in bodies):
         raise UsageError(
-            f"{asked}: nothing of it stays but {sum(map(len, pieces))} bytes: say what a correct "
+            f"{name}: nothing of it stays but {sum(map(len, pieces))} bytes: say what a correct "
             f"reply contains: --check {_quoted(_suggested(pieces, bodies))}"
         )
     names = ", ".join(dict.fromkeys(_names_of_what_varies(parts, bodies[0])))
@@ -83,7 +83,7 @@ def _stable(bodies: Sequence[bytes]) -> list[bytes]:
     if 2 * sum(map(len, common)) < len(bodies[0]):
         common = _matched(first, *others)
     joined = (b"".join(run) for differs, run in groupby(common, _BREAK.__eq__) if not differs)
-    return [piece for each in joined if (piece := _CLOCK.sub(b"", each))]
+    return [piece for stretch in joined if (piece := _CLOCK.sub(b"", stretch))]
 
 
 def _aligned(*replies: Sequence[bytes]) -> list[bytes]:
@@ -108,8 +108,8 @@ def _pattern(parts: Sequence[bytes], bodies: Sequence[bytes], required: int) -> 
     """Return the expression that finds *parts* in their order, in a body of about that length."""
     usual, spread = len(bodies[0]), _spread(bodies, required)
     # Atomic: where a part is missing the search is over, and does not try all the others anew.
-    found = "".join(f"(?>.*?{_escaped(part)})" for part in parts)
-    return rf"(?s)\A(?=.{{{max(required, usual - spread)},{usual + spread}}}\Z){found}"
+    parts_pattern = "".join(f"(?>.*?{_escaped(part)})" for part in parts)
+    return rf"(?s)\A(?=.{{{max(required, usual - spread)},{usual + spread}}}\Z){parts_pattern}"
 
 
 def _spread(bodies: Sequence[bytes], required: int) -> int:

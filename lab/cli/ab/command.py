@@ -25,7 +25,7 @@ from lab.bench.trials.conduct import Outcome, conduct
 from lab.bench.trials.pair import NEW, OLD, prepare_pair, served_alike
 from lab.bench.trials.progress import Progress
 from lab.bench.trials.replies import TriedOut
-from lab.cli.ab.conclusion import PairConclusion, PairRun, told_of
+from lab.cli.ab.conclusion import PairConclusion, PairRun, verdict_line
 from lab.cli.ab.sides import INSTALL, Version, VersionsJob, versions
 from lab.cli.options.decorators import FULL, shared_options
 from lab.cli.options.execution import application, understand
@@ -162,7 +162,7 @@ def ab_command(
         raise UsageError(
             "name what to serve: --config deploy/uwsgi.ini, or --app shop.wsgi:application"
         )
-    asked = _limits(limits, metric, count=count)
+    parsed_limits = _limits(limits, metric, count=count)
     confirm = bool(os.environ.get("CI")) if confirm is None else confirm
     request = VersionsJob(
         old=old,
@@ -172,7 +172,7 @@ def ab_command(
         env_file=given["env_file"],
         pythons=given.pop("pythons"),
     )
-    measured = partial(_measured, request, asked, new_reply=given.pop("new_reply"))
+    measured = partial(_measured, request, parsed_limits, new_reply=given.pop("new_reply"))
     try:
         first = measured(given, swapped=False)
     except LabError as error:
@@ -184,14 +184,14 @@ def ab_command(
         conclusion, folder = first.outcome.conclusion, first.outcome.folder
         say(f"{first.answer(metric)}\n")
         show(conclusion, folder, full=full, as_json=False, tries=False)
-    _tell(first.told, pair_conclusion, metric, markdown)
+    _tell(first.verdicts, pair_conclusion, metric, markdown)
     try:
         if pair_conclusion.is_waited_for:
             say("A limit is crossed: a second run, with swapped folders, must agree", err=True)
             pair_conclusion = replace(
                 pair_conclusion, second=measured(given | {"seed": None}, swapped=True)
             )
-            _tell(pair_conclusion.told_of_second, pair_conclusion, metric, markdown)
+            _tell(pair_conclusion.verdicts_of_second, pair_conclusion, metric, markdown)
     finally:
         if as_json:
             say_json(pair_conclusion.json)
@@ -210,7 +210,7 @@ def _tell(
         first = pair_conclusion.first
         conclusion, answer = first.outcome.conclusion, pair_conclusion.answer(metric)
         text = as_markdown(
-            conclusion, answer, first.differs, pair_conclusion.told, pair_conclusion.end
+            conclusion, answer, first.differs, pair_conclusion.verdicts, pair_conclusion.end
         )
         write_text(markdown, text)
 
@@ -266,7 +266,7 @@ def _measured(
         outcome, costs = _run(old, new, limits, given, new_reply=new_reply)
     conclusion, counted = outcome.conclusion, 0
     judgements, status = conclusion.judgements, conclusion.status
-    told = [told_of(judgement, conclusion.summaries[0].run) for judgement in judgements]
+    lines = [verdict_line(judgement, conclusion.summaries[0].run) for judgement in judgements]
     crossed = {
         judgement.threshold.text
         for judgement in judgements
@@ -278,11 +278,11 @@ def _measured(
         if judgement.outcome is ThresholdOutcome.OPEN
     ]
     if costs is not None:
-        said, counted = counts.report(costs, limits.counted or ())
+        count_lines, counted = counts.report(costs, limits.counted or ())
         # Where counts alone decide, it does not matter how noisy the machine is.
         status = 0 if status == UNJUDGED and limits.counted and not limits.thresholds else status
-        told, status = [*told, *said], gravest(status, counted)
-    return PairRun(outcome, differs, told, frozenset(crossed), counted, status, untold)
+        lines, status = [*lines, *count_lines], gravest(status, counted)
+    return PairRun(outcome, differs, lines, frozenset(crossed), counted, status, untold)
 
 
 def _run(
@@ -293,7 +293,7 @@ def _run(
     *,
     new_reply: bool,
 ) -> tuple[Outcome, tuple[counts.Cost, counts.Cost] | None]:
-    jobs = [_asked(version, given) for version in (old, new)]
+    jobs = [_job(version, given) for version in (old, new)]
     understood = understand(jobs[0])
     options = replace(
         understood.options,
@@ -325,15 +325,15 @@ def _run(
         raise
 
 
-def _asked(version: Version, given: dict[str, Any]) -> Job:
+def _job(version: Version, given: dict[str, Any]) -> Job:
     """Return what is asked of one version."""
-    own = dict(given)
-    if own["blocks"] is None and own["minutes"] is None and not own["quick"]:
-        own["minutes"] = MINUTES
-    own["env"] = (*own["env"], *version.env)
-    folder = version.folder / (own["chdir"] or "")
+    options = dict(given)
+    if options["blocks"] is None and options["minutes"] is None and not options["quick"]:
+        options["minutes"] = MINUTES
+    options["env"] = (*options["env"], *version.env)
+    folder = version.folder / (options["chdir"] or "")
     if not folder.is_dir():
-        raise UsageError(f"--chdir {own['chdir']}: {version.given} has no such folder")
+        raise UsageError(f"--chdir {options['chdir']}: {version.given} has no such folder")
     # Where a configuration says what is served, its own chdir counts, unless one was named.
-    own["chdir"] = folder if own["app"] or own["chdir"] else None
-    return Job(profiles=(version.config,), python=version.python, cwd=folder, **own)
+    options["chdir"] = folder if options["app"] or options["chdir"] else None
+    return Job(profiles=(version.config,), python=version.python, cwd=folder, **options)

@@ -23,21 +23,21 @@ UNCONFIRMED = 3
 """Exit status where a second run does not agree with the first."""
 
 
-def told_of(judgement: Judgement, run: Run) -> str:
+def verdict_line(judgement: Judgement, run: Run) -> str:
     """Return what a run says to one limit, in a line; of one that is open what would tell."""
-    said = judgement_line(judgement)
+    line = judgement_line(judgement)
     if judgement.outcome is not ThresholdOutcome.OPEN:
-        return said
+        return line
     if judgement.bound is not None:  # which says itself what it is for want of
-        return said
+        return line
     blocks = blocks_to_tell(judgement, run)
     if blocks is None:
-        return f"{said} Use a wider limit or a quieter machine."
+        return f"{line} Use a wider limit or a quieter machine."
     more = f"--blocks {blocks}"
     if run.plan.minutes is not None:
         minutes = math.ceil(blocks / run.blocks * seconds_of(run) / 60)
         more = f"--minutes {max(minutes, int(run.plan.minutes) + 1)}"
-    return f"{said} About {more} would decide it, or a wider limit."
+    return f"{line} About {more} would decide it, or a wider limit."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class PairRun:
     outcome: Outcome
     differs: Sequence[str]
     """In what they differ, in lines."""
-    told: Sequence[str]
+    verdicts: Sequence[str]
     """What it says to each limit, in lines."""
     crossed: frozenset[str]
     """Limits that the trials cross."""
@@ -60,14 +60,14 @@ class PairRun:
 
     def answer(self, metric: str) -> str:
         """Return what it comes to, in a sentence that has a metric's ratio."""
-        said = sentence(self.outcome.conclusion, metric)
+        text = sentence(self.outcome.conclusion, metric)
         if self.status == BROKEN:
-            return f"a version failed in half of its trials or more: {said}"
+            return f"a version failed in half of its trials or more: {text}"
         if self.status != UNJUDGED:
-            return said
+            return text
         if not self.untold:
-            return f"inconclusive: this run was too noisy: {said}"
-        return f"inconclusive: this run could not decide whether {', '.join(self.untold)}: {said}"
+            return f"inconclusive: this run was too noisy: {text}"
+        return f"inconclusive: this run could not decide whether {', '.join(self.untold)}: {text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +102,20 @@ class PairConclusion:
     def answer(self, metric: str) -> str:
         """Return what it comes to, in a sentence that has a metric's ratio."""
         if self.agreed is False and self.second is not None:
-            said = sentence(self.first.outcome.conclusion, metric)
+            text = sentence(self.first.outcome.conclusion, metric)
             unconfirmed = "a limit is crossed, but the second run did not confirm it"
-            return f"inconclusive: {unconfirmed}: {said}"
+            return f"inconclusive: {unconfirmed}: {text}"
         return self.first.answer(metric)
 
     @property
-    def told(self) -> Sequence[str]:
+    def verdicts(self) -> Sequence[str]:
         """What both runs say, in lines."""
-        return [*self.first.told, *self.told_of_second]
+        return [*self.first.verdicts, *self.verdicts_of_second]
 
     @property
-    def told_of_second(self) -> Sequence[str]:
+    def verdicts_of_second(self) -> Sequence[str]:
         """What the second run says, in lines; none before it was made."""
-        return [f"second run: {line}" for line in self.second.told] if self.second else []
+        return [f"second run: {line}" for line in self.second.verdicts] if self.second else []
 
     @property
     def end(self) -> str:
@@ -129,6 +129,6 @@ class PairConclusion:
     @property
     def json(self) -> str:
         """The first run's summary, and beside it what `lab ab` makes of it."""
-        own = {"exit_code": self.status, "confirmed": self.agreed, "told": self.told}
+        fields = {"exit_code": self.status, "confirmed": self.agreed, "told": self.verdicts}
         summary = json.loads(summary_json.render(self.first.outcome.conclusion))
-        return json.dumps(summary | {"ab": own}, indent=1, sort_keys=True)
+        return json.dumps(summary | {"ab": fields}, indent=1, sort_keys=True)

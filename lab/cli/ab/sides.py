@@ -70,10 +70,12 @@ class Version:
 
     def __str__(self) -> str:
         """Return it as in "main (4f2c1a9)"; of a commit's name its beginning."""
-        own = f" with {self.environment}" if self.environment else ""
+        suffix = f" with {self.environment}" if self.environment else ""
         if self.commit == self.given:
-            return f"{self.commit[:9]}{own}"
-        return f"{self.given} ({self.commit[:9]}){own}" if self.commit else f"{self.given}{own}"
+            return f"{self.commit[:9]}{suffix}"
+        return (
+            f"{self.given} ({self.commit[:9]}){suffix}" if self.commit else f"{self.given}{suffix}"
+        )
 
     def differs(self, new: Version) -> Iterator[str]:
         """Yield what is compared, and in what the two differ, in lines."""
@@ -153,7 +155,7 @@ def _version(  # noqa: PLR0917 - each of its own kind
     named = str(python or "")
     made = None
     if python is None:
-        made = _made(request, say, given, folder, place, own=bool(commit))
+        made = _made(request, say, given, folder, place, is_commit=bool(commit))
     python = made or python
     if request.setup:
         env = (*request.env, *own_env)
@@ -172,16 +174,16 @@ def _made(
     folder: Path,
     place: Path,
     *,
-    own: bool,
+    is_commit: bool,
 ) -> Path | None:
     """Return an environment that is made for a version; None where nothing says of what."""
     install = request.install
     try:
-        install = install or (packages.usual_installation(folder) if own else None)
+        install = install or (packages.usual_installation(folder) if is_commit else None)
     except UsageError as error:
         raise UsageError(f"{in_a_line(given)}: {error}") from None
     if install is None:
-        if own:
+        if is_commit:
             say(f"{given}: nothing says what it needs, so it runs in the lab's own environment")
         return None
     making = partial(say, f"{given}: {without_secrets(install)}")

@@ -139,7 +139,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     expected = {name: given[name] for name in ("connections", "db_connections")}
     known = _known(given["uwsgi"], expected, trusted=given["trusted"])
     known = replace(known, python=given["target_python"] or known.python)
-    asked: dict[str, Any] = {
+    lint_options: dict[str, Any] = {
         name: given[name] for name in ("select", "ignore", "container", "targets")
     }
     safe = "safe" if given["fix"] or given["diff"] else ""
@@ -152,7 +152,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     versions: list[targets.TargetVersion | None] = []
     for file_or_command in _searched(files):
         try:
-            linted = lint.lint(file_or_command, known, fixes=fixes, remarks=remarks, **asked)
+            linted = lint.lint(file_or_command, known, fixes=fixes, remarks=remarks, **lint_options)
             if given["diff"]:
                 _show_diff(linted)
                 changes |= bool(linted.before)
@@ -213,17 +213,17 @@ def _explained(code: str) -> str:
 
 def _searched(names: tuple[str, ...]) -> list[str]:
     """Return what is named; for a folder its configurations, for a file its start commands."""
-    found: list[str] = []
+    files_or_commands: list[str] = []
     for name in names:
         if not os.path.isdir(name):  # noqa: PTH112 - of no name it says that it is too long
-            found += start_names(Path(name)) or [name]
+            files_or_commands += start_names(Path(name)) or [name]
         elif inside := [*find(Path(name))]:
-            found += inside
+            files_or_commands += inside
         else:
             servers = "uWSGI, gunicorn, granian, uvicorn or hypercorn"
             problem = f"has no configuration of {servers}: give the file"
             raise UsageError(f"{name} {why_folder(Path(name), problem)}")
-    return found
+    return files_or_commands
 
 
 def _check(files: tuple[str, ...], given: Mapping[str, Any]) -> None:

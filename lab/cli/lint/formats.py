@@ -243,13 +243,15 @@ def _command(result: LocatedFlaw) -> str:
         "col": result.column,
         "title": f"{flaw.code} {flaw.severity}",
     }
-    said = ",".join(f"{name}={_escaped(str(value), ',:')}" for name, value in properties.items())
-    return f"::{LEVELS[flaw.severity][1]} {said}::{_escaped(result.message)}"
+    parameters = ",".join(
+        f"{name}={_escaped(str(value), ',:')}" for name, value in properties.items()
+    )
+    return f"::{LEVELS[flaw.severity][1]} {parameters}::{_escaped(result.message)}"
 
 
-def _escaped(said: str, more: str = "") -> str:
+def _escaped(plain_text: str, more: str = "") -> str:
     """Return a text with a code for what would end it; *more* ends the value of a property."""
-    return "".join(f"%{ord(char):02X}" if char in f"%\r\n{more}" else char for char in said)
+    return "".join(f"%{ord(char):02X}" if char in f"%\r\n{more}" else char for char in plain_text)
 
 
 def gitlab(located: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
@@ -296,9 +298,9 @@ def markdown(located: Sequence[LocatedFlaw], left_out: Sequence[LocatedFlaw] = (
     return "\n".join((*(*head, *rows, "") * bool(rows), summary(located, left_out), ""))
 
 
-def _cell(said: str) -> str:
+def _cell(plain_text: str) -> str:
     """Return a text of which no character is markup."""
-    return "".join(f"\\{char}" if char in "\\|*_`<[$~" else char for char in said)
+    return "".join(f"\\{char}" if char in "\\|*_`<[$~" else char for char in plain_text)
 
 
 def sarif(located: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
@@ -321,12 +323,12 @@ def sarif(located: Sequence[LocatedFlaw], _: Sequence[LocatedFlaw] = ()) -> str:
 
 def _rule(code: str) -> dict[str, Any]:
     rule, page = RULES[code], project.rule_page(code)
-    said = {"text": " ".join(sentences(rule))}
+    description = {"text": " ".join(sentences(rule))}
     return {
         "id": code,
         "shortDescription": {"text": rule.title},
-        "fullDescription": said,
-        "help": said,
+        "fullDescription": description,
+        "help": description,
         **({"helpUri": page} if page else {}),
         "defaultConfiguration": {"level": LEVELS[rule.severity][0]},
         "properties": {"tags": [rule.server or "lab", rule.severity]},

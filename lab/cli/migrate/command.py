@@ -115,8 +115,8 @@ def migrate_command(
     name, environ = output.name if output else "", dict(map(_variable, env))
     paths = {"--slow-path": slow_path, "--quick-path": quick_path}
     _check_measured(measure, paths, given)
-    own = trusted or measure  # which starts it
-    migration = migrated(configuration, to, environ, name, trusted=own)
+    is_trusted = trusted or measure  # which starts it
+    migration = migrated(configuration, to, environ, name, trusted=is_trusted)
     if output is not None:
         _write(output, migration)
     tried = None
@@ -127,7 +127,7 @@ def migrate_command(
         job = Job(env=env, **given)
         chdir = job.chdir and job.chdir.expanduser().resolve()
         left = job.drop
-        trial = migrated(configuration, to, environ, drop=left, chdir=chdir, trusted=own)
+        trial = migrated(configuration, to, environ, drop=left, chdir=chdir, trusted=is_trusted)
         alone = command_in(configuration) if is_command(configuration) else configuration
         trying = measuring.TrialSettings(alone, trial, job, slow_path, quick_path)
         tried = measuring.tried(trying)
@@ -140,12 +140,12 @@ def _check_measured(
 ) -> None:
     """Refuse what only a measurement takes, where none is asked for."""
     usual = Job()
-    said = {
+    is_set = {
         OPTIONS[name].name: value is not None and value != getattr(usual, name)
         for name, value in given.items()
     }
-    said |= {name: path is not None for name, path in paths.items()}
-    for name, stands in said.items():
+    is_set |= {name: path is not None for name, path in paths.items()}
+    for name, stands in is_set.items():
         if stands and not measure:
             raise UsageError(f"{name} goes with --measure")
     for name, path in paths.items():
@@ -180,6 +180,6 @@ def _write(path: Path, migration: Migration) -> None:
         beside = path.with_name(migration.environment_file)
         _check_beside(path, beside)
         files[beside] = migration.environment
-    for each, text in files.items():
-        write_new(each, text)
-        say(f"written: {in_a_line(str(each))}", err=True)
+    for file, text in files.items():
+        write_new(file, text)
+        say(f"written: {in_a_line(str(file))}", err=True)

@@ -64,9 +64,9 @@ class TrialSettings:
 
     configuration: str
     """As it was typed."""
-    found: Migration
+    migration: Migration
     """What it becomes, without what is to be left out."""
-    asked: Job
+    job: Job
     """What was asked for beside it; its profiles are not known yet."""
     slow: str | None
     """A path whose reply takes long; None where none is named."""
@@ -76,7 +76,7 @@ class TrialSettings:
     @property
     def served(self) -> str:
         """What is served: MODULE:CALLABLE, empty where nothing says it."""
-        return self.asked.app or str(self.found.translation.service.application or "")
+        return self.job.app or str(self.migration.translation.service.application or "")
 
 
 def tried(trying: TrialSettings) -> SideBySide:
@@ -90,7 +90,7 @@ def tried(trying: TrialSettings) -> SideBySide:
         problem = "names no application: --app MODULE:CALLABLE"
         raise UsageError(f"{in_a_line(trying.configuration)} {problem}")
     with temporary.folder() as folder:
-        new = startable(trying.found, trying.configuration, trying.asked, folder)
+        new = startable(trying.migration, trying.configuration, trying.job, folder)
         both = trying.configuration, *new.profiles
         job = replace(new, profiles=both, quick=True)
         wishes = Wishes(
@@ -108,12 +108,12 @@ def tried(trying: TrialSettings) -> SideBySide:
         say("part 3 of 3: faults under load", err=True)
         result = stress(wishes, Console(stderr=True), lambda _: None)
     summaries = outcome.conclusion.summaries
-    quick = wishes.quick.asked if wishes.quick else ""
+    quick = wishes.quick.target_text if wishes.quick else ""
     rows = (*_of_run(summaries[0]), *_of_faults(result, quick), *_of_questions(*seen))
     measured = gravest(outcome.conclusion.status, _unproved(result))
-    said = (*_of_trials(outcome.conclusion.points[0]), *banners(result), *notes(result))
-    said += (AT_THE_DOOR,) * (not trying.found.translation.service.is_wsgi)
-    return SideBySide(rows, said, str(outcome.folder), measured)
+    remarks = (*_of_trials(outcome.conclusion.points[0]), *banners(result), *notes(result))
+    remarks += (AT_THE_DOOR,) * (not trying.migration.translation.service.is_wsgi)
+    return SideBySide(rows, remarks, str(outcome.folder), measured)
 
 
 def _quick(trying: TrialSettings, job: Job) -> Workload:
@@ -144,7 +144,7 @@ def _of_run(summary: Summary) -> Iterator[Contrast]:
         yield Contrast(
             metric.title if metric.unit in ("", "1/s") else f"{metric.title}, {metric.unit}",
             value_cell(before, name).text,
-            "; ".join(each.text for each in cells),
+            "; ".join(table_cell.text for table_cell in cells),
             None if verdict in (Verdict.INCONCLUSIVE, Verdict.INVALID) else verdict.differs,
         )
     yield from (_of_fact(name, before, after) for name in FACTS)
@@ -192,12 +192,12 @@ def _at_once(outcome: FaultOutcome, burst: Counts) -> str:
         "refused": refused,
         "without a reply": burst.lost - refused,
     }
-    said = ", ".join(f"{number:,} {word}" for word, number in parts.items() if number)
+    description = ", ".join(f"{number:,} {word}" for word, number in parts.items() if number)
     if burst.longest is not None:
-        said += f", longest wait {burst.longest:.2f} s"
+        description += f", longest wait {burst.longest:.2f} s"
     if outcome.steady is not None and not outcome.steady.clean:
-        said += f"; of the load beside them {felt(outcome.steady)}"
-    return "; ".join(filter(None, (said, outcome.note)))
+        description += f"; of the load beside them {felt(outcome.steady)}"
+    return "; ".join(filter(None, (description, outcome.note)))
 
 
 def _felt(outcome: FaultOutcome) -> tuple[Meaning, bool] | None:
@@ -214,8 +214,8 @@ def _of_questions(before: dict[str, Sighting], after: dict[str, Sighting]) -> It
     for question in QUESTIONS:
         if question in before or question in after:
             sides = before.get(question, nothing), after.get(question, nothing)
-            told = [side.told for side in sides]
-            differs = None if None in told else told[0] != told[1]
+            answers = [side.difference for side in sides]
+            differs = None if None in answers else answers[0] != answers[1]
             yield Contrast(question, sides[0].text, sides[1].text, differs)
 
 

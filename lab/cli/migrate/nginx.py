@@ -41,7 +41,7 @@ def lines_of(made: Translation, *, speaks_uwsgi: bool) -> tuple[str, ...]:
         made.lost.append(Note(before[0].was, NO_ADDRESS))
         return ()
     new = (f"proxy_pass http://{where};", *HEADERS)
-    return ("- include uwsgi_params;", f"- uwsgi_pass {where};", *(f"+ {each}" for each in new))
+    return ("- include uwsgi_params;", f"- uwsgi_pass {where};", *(f"+ {line}" for line in new))
 
 
 def _where(address: Address) -> str | None:

@@ -86,7 +86,7 @@ def application(job: Job, say: Callable[[str], None] = lambda _: None) -> Worklo
         question(job),
         app=job.app,
         chdir=job.chdir,
-        own=_config_names_app(job),
+        profile_names_app=_config_names_app(job),
         say=say,
     )
     check_clients((job.generator, job.client), workload)
@@ -108,8 +108,10 @@ def of_running_server(job: Job, path: str) -> Workload:
     Raises:
         UsageError: As for `application`.
     """
-    asked = question(job)
-    answer = requests_of(asked if job.path or job.requests else replace(asked, paths=(path,)))
+    typed_question = question(job)
+    answer = requests_of(
+        typed_question if job.path or job.requests else replace(typed_question, paths=(path,))
+    )
     return asking(Workload("running server", path, Expectation()), answer.requests, answer.host)
 
 
@@ -172,7 +174,7 @@ def _usual(job: Job) -> FittingLoad:
         name = job.workload or (None if job.app or _config_names_app(job) else workloads.DEFAULT)
     described = workloads.read(name) if name else None
     if job.load == "sustained":
-        return described.own if described else FittingLoad(Load())
+        return described.usual if described else FittingLoad(Load())
     if described is None or described.article is None:
         problem = f"no article loads {name or job.app or job.profiles[0]}"
         raise UsageError(f"--load {job.load}: {problem}; say --connections, or leave it out")
@@ -253,9 +255,9 @@ def _minutes(job: Job, sizes: Sizes) -> float | None:
     """Return the time that the blocks may take: what was said, or the whole ladder's."""
     if job.minutes is not None and job.blocks is not None:
         raise UsageError(f"--blocks {job.blocks} --minutes {job.minutes:g}: say one of them")
-    said = job.minutes is not None or job.blocks is not None or job.quick
+    is_given = job.minutes is not None or job.blocks is not None or job.quick
     # At several rates the first look would not be reached in that time.
-    if said or job.rate is not None or job.sweep is not None:
+    if is_given or job.rate is not None or job.sweep is not None:
         return job.minutes
     return usual_minutes(job.profiles, sizes.window, sizes.warmup)
 

@@ -97,8 +97,8 @@ def stress_command(
         error.kept = files.kept
         raise
     files.keep(result)
-    for each in result.untried(require, faults):
-        say(f"--require: {each} is not possible, so it was not tested", err=True)
+    for trial in result.untried(require, faults):
+        say(f"--require: {trial} is not possible, so it was not tested", err=True)
     return result.status(require, faults)
 
 
@@ -106,8 +106,8 @@ def _subject(job: Job) -> Workload:
     """Return what is asked: of the user's application, or of one of ours that waits."""
     if job.app is not None or any_is_users_own(job.profiles):
         return application(job, partial(say, err=True))
-    said = {name: getattr(job, name) or None for name in ("chdir", *ASKED, *JUDGED)}
-    refuse_without_app(**said)
+    options = {name: getattr(job, name) or None for name in ("chdir", *ASKED, *JUDGED)}
+    refuse_without_app(**options)
     started = runtime(**{name: getattr(job, name) for name in STARTED})
     return replace(WAITING, runtime=with_private_copy(started, job.keep, job.drop))
 

@@ -149,7 +149,7 @@ def reload(target: Target) -> FaultResponse:
 )
 def chain_reload(target: Target) -> FaultResponse:
     """Touch the file that uWSGI watches, and wait until every worker is another one."""
-    renewed, told = target.renewal(), target.spawned()
+    renewed, spawned = target.renewal(), target.spawned()
     target.press()
     target.mark()
     (target.folder / TOUCHED).touch()
@@ -158,7 +158,7 @@ def chain_reload(target: Target) -> FaultResponse:
     if done:
         return FaultResponse()
     note = f"not every worker was replaced within {2 * RENEWAL:g} s"
-    return FaultResponse(effect=target.spawned() != told, note=note)
+    return FaultResponse(effect=target.spawned() != spawned, note=note)
 
 
 @Fault(
@@ -173,7 +173,7 @@ def chain_reload(target: Target) -> FaultResponse:
 )
 def recycle(target: Target) -> FaultResponse:
     """Wait until each worker has come to the end of its life, and another one has its place."""
-    if target.told() and "spawned uWSGI master" not in target.server.log():
+    if target.logged() and "spawned uWSGI master" not in target.server.log():
         return FaultResponse(possible=False, note="only a master does it, and there is none")
     workers, renewed = target.workers(), target.renewal()
 
@@ -210,7 +210,7 @@ def kill(target: Target) -> FaultResponse:
     for turn in range(KILLS):
         if not (alive := target.workers()):
             break
-        victim, told = alive[0], Counter(target.spawned())
+        victim, spawned = alive[0], Counter(target.spawned())
         began = perf_counter()
         target.press()
         target.mark()
@@ -218,7 +218,7 @@ def kill(target: Target) -> FaultResponse:
             os.kill(victim, signal.SIGKILL)
             killed += 1
         replaced += target.until(
-            lambda: bool((Counter(target.spawned()) - told).keys() - commands),  # noqa: B023 - called here only
+            lambda: bool((Counter(target.spawned()) - spawned).keys() - commands),  # noqa: B023 - called here only
             REPLACEMENT,
         )
         target.settle()
@@ -251,9 +251,9 @@ def kill_backend(target: Target) -> FaultResponse:
     time.sleep(max(0.0, target.planted[-1] + DOWN - perf_counter()))
     target.server.start_again(victim)
     began = perf_counter()
-    asked = target.until(lambda: target.pace(victim) > usual / 2, RETURN)
+    is_asked = target.until(lambda: target.pace(victim) > usual / 2, RETURN)
     note = f"started again {began - target.planted[-1]:.1f} s after its end, it was "
-    if not asked:
+    if not is_asked:
         return FaultResponse(note=f"{note}not asked again within {RETURN:g} s")
     return FaultResponse(note=f"{note}asked again within {perf_counter() - began:.1f} s")
 

@@ -66,10 +66,10 @@ def draw(result: Result) -> Picture:
     end = max((_end(strip) for strips in rows.values() for strip in strips.values()), default=1.0)
     top = bottom + height
     axes = None
-    for fault, each in rows.items():
+    for fault, outcomes in rows.items():
         top -= NAME
         _name(canvas, fault, result, top)
-        for number, (name, outcome) in enumerate(each.items()):
+        for number, (name, outcome) in enumerate(outcomes.items()):
             top -= STRIP + GAP
             axes = layout.panel(canvas, across[0], top + GAP, across[1], STRIP)
             _strip(axes, outcome, end, named=number == 0)

@@ -53,9 +53,9 @@ def overlay(profile: Profile, options: Sequence[tuple[str, str]], folder: Path) 
         temporary.write(written, server.including(Path(word).resolve(), placed))
         return str(written)
 
-    own = _commands(profile)
+    server_commands = _commands(profile)
     commands = tuple(
-        tuple(changed(index, word) for word in words) if words in own else words
+        tuple(changed(index, word) for word in words) if words in server_commands else words
         for index, words in enumerate(profile.commands)
     )
     return replace(profile, peer=replace(profile.peer, commands=commands))

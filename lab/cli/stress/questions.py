@@ -65,7 +65,7 @@ class Sighting:
     """The answer to one question, as it was seen."""
 
     text: str
-    told: str | None = None
+    difference: str | None = None
     """What two servers differ by, if this is another one; None where nothing follows from it."""
 
 
@@ -81,7 +81,7 @@ class Scene:
     """What is told from within; None of a server that runs as it is."""
 
     @property
-    def asked(self) -> Request:
+    def request(self) -> Request:
         """The first of the requests."""
         return self.workload.asks[0]
 
@@ -164,8 +164,8 @@ def _answers(
             arm, watch = watched(arm, application, folder)
         with ServerRunner().start(arm.profile, arm.workload, folder, cores) as server:
             scene = Scene(Target(server, folder), arm.workload, slow, watch)
-            asked = (text for text in QUESTIONS if (text in WATCHED) == (watch is not None))
-            return {text: QUESTIONS[text](scene) for text in asked}
+            questions = (text for text in QUESTIONS if (text in WATCHED) == (watch is not None))
+            return {text: QUESTIONS[text](scene) for text in questions}
 
 
 def _settled(
@@ -208,8 +208,8 @@ def imports(scene: Scene) -> Sighting | None:
     if number == 1:
         before = "" if importing[0] in workers else ", before its workers are forked"
         return Sighting(f"1{before}", "1")
-    own = sorted(importing) == sorted(workers)
-    where = "one in each worker" if own else f"in {len(set(importing))} processes"
+    is_per_worker = sorted(importing) == sorted(workers)
+    where = "one in each worker" if is_per_worker else f"in {len(set(importing))} processes"
     return Sighting(f"{number}, {where}", str(number))
 
 
@@ -218,7 +218,7 @@ def at_once(scene: Scene) -> Sighting | None:
     """Hold each request at the application's door until no more come, and count them."""
     if scene.watch is None:
         return None
-    watch, sent, count = scene.watch, scene.sent(scene.asked), 0
+    watch, sent, count = scene.watch, scene.sent(scene.request), 0
     with watch.held(), ExitStack() as stack:
         while count < AT_ONCE_MOST:
             try:
@@ -257,7 +257,7 @@ def _header(size: int) -> Question:
     def question(scene: Scene) -> Sighting:
         value = b"x" * (size * 1024 - len(b"X-Long: \r\n"))
         try:
-            sent = scene.sent(scene.asked, b"\r\nX-Long: " + value)
+            sent = scene.sent(scene.request, b"\r\nX-Long: " + value)
         except ValueError:
             return Sighting("cannot be sent: it is too long for the protocol", "")
         status = scene.ask(sent)
@@ -275,7 +275,7 @@ def head(scene: Scene) -> Sighting:
     """Count the bytes that follow on the head of a reply to HEAD, where there may be none."""
     received = b""
     with suppress(OSError), connected(scene.target.server.endpoint, TIMEOUT) as sock:
-        sock.sendall(scene.sent(replace(scene.asked, method="HEAD", body=b"")))
+        sock.sendall(scene.sent(replace(scene.request, method="HEAD", body=b"")))
         while piece := sock.recv(PIECE):
             received += piece
             sock.settimeout(SILENCE)
@@ -294,8 +294,8 @@ def kept(scene: Scene) -> Sighting | None:
         return Sighting("one for each request, by the uwsgi protocol", "closed")
     try:
         with connected(scene.target.server.endpoint, TIMEOUT) as sock:
-            sock.sendall(scene.sent(scene.asked))
-            reply = Reply(bodiless=scene.asked.bodiless)
+            sock.sendall(scene.sent(scene.request))
+            reply = Reply(bodiless=scene.request.bodiless)
             while not reply.feed(piece := sock.recv(PIECE)):
                 if not piece:
                     return Sighting("closed, which ends the reply", "closed")
@@ -324,7 +324,7 @@ def slow(scene: Scene) -> Sighting | None:
     if scene.slow is None:
         return None
     began = time.monotonic()
-    request = replace(scene.asked, path=scene.slow, method="GET", body=b"")
+    request = replace(scene.request, path=scene.slow, method="GET", body=b"")
     came = scene.ask(scene.sent(request), SLOWEST)
     return Sighting(f"{came} after {time.monotonic() - began:.1f} s", came)
 
@@ -339,8 +339,8 @@ def term(scene: Scene) -> Sighting:
 
     def serves() -> bool:
         # One that ends may be without workers for a moment, as if it served by itself.
-        right = str(scene.asked.expect.status)
-        return renewed() and scene.ask(scene.sent(scene.asked), SILENCE) == right
+        right = str(scene.request.expect.status)
+        return renewed() and scene.ask(scene.sent(scene.request), SILENCE) == right
 
     began = time.monotonic()
     target.server.signal(0, signal.SIGTERM)

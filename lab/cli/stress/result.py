@@ -191,8 +191,8 @@ class StressResult:
 
     def controls(self) -> Mapping[str, Counts | None]:
         """Return what was felt on each profile without any fault; None where that is unknown."""
-        found = {profile.name: self.outcome(profile.name, CONTROL) for profile in self.profiles}
-        return {name: None if it is None else it.counts for name, it in found.items()}
+        outcomes = {profile.name: self.outcome(profile.name, CONTROL) for profile in self.profiles}
+        return {name: None if it is None else it.counts for name, it in outcomes.items()}
 
     def dirty(self) -> tuple[str, ...]:
         """Return the profiles on which not all was as it should be without any fault."""
@@ -243,22 +243,22 @@ class StressResult:
             if outcome.disturbed and not (outcome.fault == CONTROL and profile.name in dirty)
         )
 
-    def untried(self, required: Collection[str], asked: Collection[str]) -> tuple[str, ...]:
+    def untried(self, required: Collection[str], named_faults: Collection[str]) -> tuple[str, ...]:
         """Return "FAULT on PROFILE" of each asked fault that a required profile has no room for."""
         return tuple(
             f"{outcome.fault} on {profile.name}"
             for profile in self.profiles
             for outcome in profile.outcomes
-            if profile.name in required and outcome.fault in asked and not outcome.possible
+            if profile.name in required and outcome.fault in named_faults and not outcome.possible
         )
 
-    def status(self, required: Collection[str] = (), asked: Collection[str] = ()) -> int:
+    def status(self, required: Collection[str] = (), named_faults: Collection[str] = ()) -> int:
         """
         Return the exit status.
 
         Args:
             required: Profiles that may neither lose a request nor answer one wrongly.
-            asked: Faults that were asked for by name: each must be possible on those.
+            named_faults: Faults that were asked for by name: each must be possible on those.
 
         Returns:
             3 where a control is not clean or missing; else 99 where a required profile lost
@@ -269,8 +269,10 @@ class StressResult:
         outcomes = [outcome for profile in profile_results for outcome in profile.outcomes]
         if self.dirty() or self.uncontrolled():
             return UNPROVED
-        told = [outcome.counts for outcome in outcomes if outcome.counts and not outcome.disturbed]
-        if any(counts.lost or counts.wrong for counts in told):
+        undisturbed = [
+            outcome.counts for outcome in outcomes if outcome.counts and not outcome.disturbed
+        ]
+        if any(counts.lost or counts.wrong for counts in undisturbed):
             return LOST
         short = any(len(profile.outcomes) < len(self.faults) for profile in profile_results)
         failed = any(
@@ -278,5 +280,5 @@ class StressResult:
             for outcome in outcomes
         )
         missing = any(name in self.skipped for name in required)
-        untried = self.untried(required, asked)
+        untried = self.untried(required, named_faults)
         return UNPROVED if failed or short or missing or untried else 0

@@ -202,7 +202,7 @@ def _quick(wishes: Wishes, arm: Arm, chosen: Sequence[Profile]) -> Workload | No
     if wishes.workload.name == WAITING.name:
         return replace(QUICK, runtime=wishes.workload.runtime)
     quick, known = wishes.quick, arm.workload
-    if quick is None or quick.asked == known.asked:
+    if quick is None or quick.target_text == known.target_text:
         return quick and known
     workload = replace(known, path=quick.path, expect=quick.expect, requests=quick.requests)
     return capture(workload, chosen, ServerRunner(), fetch)
@@ -220,7 +220,7 @@ def _empty(
         format=StressResult.FORMAT,
         command=repeatable(wishes.command),
         machine={name: here[name] for name in MACHINE if name in here},
-        workload=f"{' and '.join(apps)}, {get}{wishes.workload.asked}",
+        workload=f"{' and '.join(apps)}, {get}{wishes.workload.target_text}",
         rate=wishes.rate,
         connections=load.connections,
         timeout=load.timeout,
@@ -244,8 +244,8 @@ def _profiles(
             skipped[profile.name] = "serves no application"
     serving = [installation for installation in installations if installation.profile.reply is None]
     if not serving:
-        said = "; ".join(f"{name} {reason}" for name, reason in skipped.items())
-        raise UsageError(f"no profile can be tested: {said}")
+        reasons = "; ".join(f"{name} {reason}" for name, reason in skipped.items())
+        raise UsageError(f"no profile can be tested: {reasons}")
     for name in wishes.required:
         if name in skipped:
             raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")

@@ -123,16 +123,16 @@ class Target:
     def backends(self) -> list[int]:
         """Return the places of all commands but the first that listens where clients ask."""
         places = range(len(self.programs))
-        front = next((place for place in places if self._is_asked(place)), None)
+        front = next((place for place in places if self._listens(place)), None)
         return [place for place in places if front is not None and place != front]
 
     def kill(self, index: int) -> None:
         """Kill a command with all below it, as the end of its machine would; wait for its end."""
         pid = self.server.commands[index][0]
         # The command itself first: it would replace what is killed below it.
-        for each in sorted(self._below(index), key=pid.__ne__):
+        for victim in sorted(self._below(index), key=pid.__ne__):
             with suppress(ProcessLookupError):
-                os.kill(each, signal.SIGKILL)
+                os.kill(victim, signal.SIGKILL)
         self.server.wait(index, END)
 
     def pace(self, index: int) -> float:
@@ -144,10 +144,10 @@ class Target:
         """
         stop = CpuProbe().start(Subject(self.server.commands[index][0], None))
         time.sleep(LOOK)
-        found = stop()
-        return found.get("server.switches_voluntary", 0.0) / found.get("elapsed", LOOK)
+        readings = stop()
+        return readings.get("server.switches_voluntary", 0.0) / readings.get("elapsed", LOOK)
 
-    def _is_asked(self, index: int) -> bool:
+    def _listens(self, index: int) -> bool:
         port = self.server.endpoint.port
         return any(listener.port == port for listener in read_listeners(self._below(index)) or ())
 
@@ -160,9 +160,9 @@ class Target:
         One that began again as the same process is there twice. Where no log names them, as that of
         uWSGI with `logto2`, those are meant that are there now.
         """
-        return self.told() or self._children()
+        return self.logged() or self._children()
 
-    def told(self) -> list[int]:
+    def logged(self) -> list[int]:
         """Return the process ids of all workers that uWSGI's log names, in order."""
         if "uwsgi" not in self.programs:
             return []
@@ -185,14 +185,14 @@ class Target:
             index: Of the command that is meant; None for all. Of one that has no workers, such as
                 nginx, any new process below it will do.
         """
-        old, told = self.workers(index), self.spawned()
+        old, spawned_before = self.workers(index), self.spawned()
         below = self._below(index)
 
         def renewed() -> bool:
             if not old:
                 return index is not None and bool(self._below(index) - below)
             now, spawned = self.workers(index), self.spawned()
-            fresh = [p for p in now if p not in old or spawned.count(p) > told.count(p)]
+            fresh = [p for p in now if p not in old or spawned.count(p) > spawned_before.count(p)]
             return len(fresh) >= len(old)
 
         return renewed
@@ -207,8 +207,10 @@ class Target:
         pids = [pid for pid, words in self.server.commands if program(words) != "nginx"]
         for command in _alive(pids):
             with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
-                own = [process for process in _living(command, deep=False) if not _helps(process)]
-                processes += own or [command]
+                children = [
+                    process for process in _living(command, deep=False) if not _helps(process)
+                ]
+                processes += children or [command]
         return [
             pid for _, pid in sorted((process.create_time(), process.pid) for process in processes)
         ]

@@ -90,22 +90,22 @@ def felt(counts: Counts) -> str:
 
 def progress(profile: str, outcome: FaultOutcome) -> str:
     """Return what is said of a trial when it is done; of one that failed with its log's end."""
-    said = outcome.problem or cell(outcome).text
-    return f"{outcome.fault} on {profile}: {said}" + (f"\n{outcome.log}" if outcome.log else "")
+    text = outcome.problem or cell(outcome).text
+    return f"{outcome.fault} on {profile}: {text}" + (f"\n{outcome.log}" if outcome.log else "")
 
 
 def notes(result: StressResult) -> tuple[str, ...]:
     """Return a line for each cell that is not just 0."""
     lines = [
-        f"{profile.name}, {outcome.fault}: {said}"
+        f"{profile.name}, {outcome.fault}: {note}"
         for profile in result.profiles
         for outcome in profile.outcomes
-        if (said := _said(outcome))
+        if (note := _note(outcome))
     ]
     return (*lines, *(f"left out: {name} {why}" for name, why in result.skipped.items()))
 
 
-def _said(outcome: FaultOutcome) -> str:
+def _note(outcome: FaultOutcome) -> str:
     if not outcome.made:
         return ""  # once, in the banner
     if outcome.problem is not None:
@@ -120,7 +120,7 @@ def _said(outcome: FaultOutcome) -> str:
     elif outcome.replaced and outcome.fault != CONTROL:
         parts.append(counted(outcome.replaced, "new worker"))
     if counts.lost or counts.wrong or counts.turned_away:
-        kinds = sorted(counts.errors.items(), key=lambda each: -each[1])
+        kinds = sorted(counts.errors.items(), key=lambda pair: -pair[1])
         parts.append(", ".join(f"{count(number)} {kind}" for kind, number in kinds))
     if outcome.burst is not None and not outcome.burst.clean:
         bursts = len(outcome.planted)

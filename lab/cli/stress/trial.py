@@ -151,11 +151,11 @@ class _FaultTrial:
             self.steady = stack.enter_context(steady)
             if burst:
                 at_once = Load(burst, keepalive=False, requests=burst, timeout=load.timeout)
-                asked = workload
+                burst_workload = workload
                 if self.fault.quick and (quick := self.conditions.quick):
-                    asked = replace(workload, path=quick.path, requests=quick.requests)
-                    asked = replace(asked, expect=quick.expect)
-                extra = engine.session(endpoint, asked, at_once, cores)
+                    burst_workload = replace(workload, path=quick.path, requests=quick.requests)
+                    burst_workload = replace(burst_workload, expect=quick.expect)
+                extra = engine.session(endpoint, burst_workload, at_once, cores)
                 self.target.burst = stack.enter_context(extra)
             yield self
 
@@ -168,7 +168,7 @@ class _FaultTrial:
     def measure(self, seconds: float) -> Sequence[Window]:
         """Record the steady load for *seconds* at the least, with the fault in its middle."""
         fault, target, pace = self.fault, self.target, self.conditions.pace
-        already = Counter(target.told())
+        already = Counter(target.logged())
         began = self.steady.record(SLICE)
         _sleep_until(began + pace.before)
         fault_response = fault.plant(target)
@@ -182,13 +182,13 @@ class _FaultTrial:
         # By then every request has been answered, or its time has run out: none is queued, as there
         # is a connection for each that can be under way.
         recording = self.steady.finish(self.arm.load.timeout + 1.0)
-        told = (Counter(target.told()) - already).total() if already else None
+        replacements = (Counter(target.logged()) - already).total() if already else None
         before = untouched(fault.name, recording.windows, pace)
         outcome = FaultOutcome(
             fault.name,
             note="; ".join(filter(None, (fault_response.note, _idle(target)))),
             disturbed=disturbed(before, recording.windows),
-            replaced=told if fault_response.killed is None else fault_response.replaced,
+            replaced=replacements if fault_response.killed is None else fault_response.replaced,
             killed=fault_response.killed,
             planted=tuple(round(instant - began, 3) for instant in target.planted),
         )

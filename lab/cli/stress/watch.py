@@ -76,10 +76,10 @@ def watched(arm: Arm, application: str, folder: Path) -> tuple[Arm, Watch]:
     watch.notes.touch()
     watch.notes.chmod(0o666)  # the server may become another user
     module, _, called = application.partition(":")
-    told = {
+    hook_settings = {
         "module": module,
         "callable": called,
         "notes": str(watch.notes),
         "gate": str(watch.gate),
     }
-    return hooked(arm, watch.folder, told), watch
+    return hooked(arm, watch.folder, hook_settings), watch

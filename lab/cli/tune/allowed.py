@@ -37,11 +37,11 @@ def tries(ground: Ground, facts: Facts, fixed: Collection[str] = ()) -> Iterator
         if ground.steps(move.values) and _is_allowed(ground, move.values)
     )
     for move in without_idle_lock(ground, {}, allowed):
-        told = ", ".join(map(str, ground.steps(move.values)))
-        by_group.setdefault(move.group, []).append(told)
+        change = ", ".join(map(str, ground.steps(move.values)))
+        by_group.setdefault(move.group, []).append(change)
     for group, every in by_group.items():
-        said = _in_words(ground, facts) if group == WORKERS else "; or ".join(every)
-        yield f"{group}: {said}"
+        description = _in_words(ground, facts) if group == WORKERS else "; or ".join(every)
+        yield f"{group}: {description}"
 
 
 def _in_words(ground: Ground, facts: Facts) -> str:

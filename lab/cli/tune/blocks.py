@@ -60,8 +60,8 @@ class Goal:
             value = paired(logs).high if surely and len(logs) > 1 else math.exp(fmean(logs))
             if value > most:
                 metric = METRICS[name]
-                said, limit = (f"{each * metric.scale:,.4g}" for each in (value, most))
-                return f"{metric.title} {said} {metric.unit}, above {limit}"
+                measured, limit = (f"{number * metric.scale:,.4g}" for number in (value, most))
+                return f"{metric.title} {measured} {metric.unit}, above {limit}"
         return ""
 
 
@@ -105,7 +105,7 @@ class Race:
         made = 1 + max((trial.slot.block for trial in trials), default=-1)
         now = stand(observe(self._so_far(trials)), self._plan.reference, self._goal, self._groups)
         names = [*self._groups]
-        alive = {names[each] for each in now.alive}
+        alive = {names[index] for index in now.alive}
         if not alive or (made and now.over):
             return None
         arms = [
@@ -146,12 +146,12 @@ def _rows(
             for observation in block
             if (value := observation.metrics.get(goal.metric, 0.0)) > 0
         }
-        own = [values[side] for side in ((champion, Role.PROFILE), (champion, Role.AA))
-               if side in values]  # fmt: skip
-        if not own:
+        champion_values = [values[side] for side in ((champion, Role.PROFILE), (champion, Role.AA))
+                           if side in values]  # fmt: skip
+        if not champion_values:
             yield {}
             continue
-        middle = math.exp(sum(map(math.log, own)) / len(own))
+        middle = math.exp(sum(map(math.log, champion_values)) / len(champion_values))
         yield {
             number: goal.gain(values[name, Role.PROFILE], middle)
             for number, name in enumerate(names)

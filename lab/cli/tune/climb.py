@@ -82,12 +82,12 @@ def climb(moves: Moves, race: Racing, allowed: Allowing = lambda _: True) -> lis
 
 def _distinct(contenders: Iterable[Contender], *others: Values) -> list[Contender]:
     """Return each of them once, and none of the *others*."""
-    found: dict[frozenset[tuple[str, str]], Contender] = {}
+    by_values: dict[frozenset[tuple[str, str]], Contender] = {}
     for contender in contenders:
-        found.setdefault(frozenset(contender.values.items()), contender)
+        by_values.setdefault(frozenset(contender.values.items()), contender)
     for values in others:
-        found.pop(frozenset(values.items()), None)
-    return [*found.values()]
+        by_values.pop(frozenset(values.items()), None)
+    return [*by_values.values()]
 
 
 def _winner(
@@ -112,7 +112,7 @@ def _winner(
     if len(taken) < 2:
         back = [*best][:1] == [BACK]
         return _together(champion, taken), () if back else (champion,)
-    less = [[each for each in taken if each is not one] for one in taken]
+    less = [[change for change in taken if change is not one] for one in taken]
     backs = [_together(champion, those) for those in (taken[:1], *less)]
     return _together(champion, taken), [back for back in backs if allowed(back)]
 
@@ -127,9 +127,9 @@ def _keeps(together: Values, champion: Values, taken: Sequence[Values]) -> bool:
 
 def _together(champion: Values, changes: Sequence[Values]) -> Values:
     """Return a champion with all that each of several changes makes of it."""
-    found = dict(champion)
+    combination = dict(champion)
     for changed in changes:
         for key in champion.keys() - changed.keys():
-            found.pop(key, None)
-        found |= {key: value for key, value in changed.items() if champion.get(key) != value}
-    return found
+            combination.pop(key, None)
+        combination |= {key: value for key, value in changed.items() if champion.get(key) != value}
+    return combination

@@ -90,24 +90,24 @@ def tune_command(
         given["busy"] = watched_busy(server)
     typed = configuration
     configuration, given["cwd"] = _as_command(typed, given["cwd"])
-    own: dict[str, Any] = {name: given.pop(name) for name in _OWN}
-    without = own["without"] | (GROUPS.keys() - own["only"] if own["only"] else set())
-    if contradicted := own["only"] & own["without"]:
+    options: dict[str, Any] = {name: given.pop(name) for name in _OWN}
+    without = options["without"] | (GROUPS.keys() - options["only"] if options["only"] else set())
+    if contradicted := options["only"] & options["without"]:
         raise UsageError(f"--only and --without both name {', '.join(sorted(contradicted))}")
     job = Job(**given)
     if dry_run:
-        own |= {"without": without, "container": container, "trusted": trusted}
-        own["script"] = "" if configuration == typed else typed
-        return _lacks(typed, job, own, output, form)
+        options |= {"without": without, "container": container, "trusted": trusted}
+        options["script"] = "" if configuration == typed else typed
+        return _lacks(typed, job, options, output, form)
     # The extra `run` has what measures.
     from lab.cli.tune import report, tuning  # noqa: PLC0415
 
     wanted = tuning.TuneJob(
         configuration,
         job,
-        **{name: own[name] for name in _TOLD},
-        greenlets=own["gevent"],
-        only=frozenset(own["only"]),
+        **{name: options[name] for name in _TOLD},
+        greenlets=options["gevent"],
+        only=frozenset(options["only"]),
         without=frozenset(without),
         output=output,
         container=container,
@@ -131,22 +131,25 @@ def _as_command(name: str, cwd: Path | None) -> tuple[str, Path | None]:
     return (name, cwd) if start is None else (start.text, cwd or start.folder)
 
 
-def _lacks(name: str, job: Job, own: dict[str, Any], output: Path | None, form: str) -> int:
+def _lacks(name: str, job: Job, options: dict[str, Any], output: Path | None, form: str) -> int:
     """Say what a configuration lacks, and what would be tried."""
-    connections = own["busy"] or job.connections or CONNECTIONS
-    known = Known.of_caller(connections=connections, db_connections=own["db_connections"])
+    connections = options["busy"] or job.connections or CONNECTIONS
+    known = Known.of_caller(connections=connections, db_connections=options["db_connections"])
     given = dict(application(job).runtime.variables.reveal())
-    known = known.for_files(given, trusted=own["trusted"])
-    config = read(name, known, commands=EDITABLE, container=own["container"])
+    known = known.for_files(given, trusted=options["trusted"])
+    config = read(name, known, commands=EDITABLE, container=options["container"])
     cpus = os.cpu_count() or 1
     ground = ground_of(name, config, cpus)
-    threads = ground.in_threads if own["threads"] is None else own["threads"]
-    facts = Facts(max(2, cpus // 2), connections, threads, own["gevent"])
-    servers = [each for each in own["servers"] if each != ground.program]
+    threads = ground.in_threads if options["threads"] is None else options["threads"]
+    facts = Facts(max(2, cpus // 2), connections, threads, options["gevent"])
+    servers = [server for server in options["servers"] if server != ground.program]
     for server in servers:
         check_serves(name, ground.service, server)
-    tried = [*tries(ground, facts, own["without"]), *(f"server: {server}" for server in servers)]
-    missing_settings = missing(config, tried, own["script"])
+    tried = [
+        *tries(ground, facts, options["without"]),
+        *(f"server: {server}" for server in servers),
+    ]
+    missing_settings = missing(config, tried, options["script"])
     if output is not None and missing_settings.lacks:
         _write(output, missing_settings)
     say_form(FORMS[form](missing_settings), form)

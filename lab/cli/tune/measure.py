@@ -154,8 +154,8 @@ class Measurer:
         if not counted:
             raise LabError(_why_not(observations))
         busy = limiting_share(observation.trial for observation in counted) >= BUSY
-        told = all(self.goal.metric in observation.metrics for observation in counted)
-        if self.goal.metric == "throughput" and (busy or not told):
+        is_measured = all(self.goal.metric in observation.metrics for observation in counted)
+        if self.goal.metric == "throughput" and (busy or not is_measured):
             self.goal = replace(self.goal, metric="capacity")  # what its CPU allows
         if not any(self.goal.metric in observation.metrics for observation in counted):
             raise LabError(_why_not(observations))
@@ -206,8 +206,10 @@ class Measurer:
             if counted := [item for item in trials if "cpu" in item.metrics]:
                 self._seen[_numbers(contender.values)] = counted
         late = "no time for it"
-        for each in left:
-            self.attempts.append(Attempt(step, champion, each.group, each.values, UNSEEN, late))
+        for contender in left:
+            self.attempts.append(
+                Attempt(step, champion, contender.group, contender.values, UNSEEN, late)
+            )
         if champion and self._falls(observations, plan.reference):
             backs = [
                 name
@@ -220,12 +222,14 @@ class Measurer:
 
     def _falls(self, observations: Sequence[Observation], champion: str) -> bool:
         """Return whether a champion, whose changes were tried one by one, does not do together."""
-        own = [
+        trials = [
             observation
             for observation in observations
             if observation.trial.slot.arm.name == champion
         ]
-        return bool(self.goal.broken(own)) or not any(self.goal.metric in it.metrics for it in own)
+        return bool(self.goal.broken(trials)) or not any(
+            self.goal.metric in it.metrics for it in trials
+        )
 
     def _stand_in(self, observations: Sequence[Observation], backs: Sequence[str]) -> str | None:
         """Return the best of those that a champion may go back to; if none does, the first."""
@@ -247,7 +251,7 @@ class Measurer:
         blocks = int((self._trials() * PROVED - self._used()) // 3)
         plan = self._plan({}, (winner,), max(LOOKS[0], min(blocks, LOOKS[-1])), TUNED)
         seconds = plan.blocks * len(plan.block) * self._seconds()
-        looks = tuple(each for each in LOOKS if each < plan.blocks)
+        looks = tuple(look for look in LOOKS if look < plan.blocks)
         minutes = math.ceil(seconds / 60)
         plan = replace(plan, minutes=minutes, looks=looks, against_both=True)
         changed, reference = plan.arms[1].name, plan.reference
@@ -282,12 +286,12 @@ class Measurer:
         """Return the user's configuration with *values*, as a trial serves it."""
         program = values.get(SERVER, self.ground.program)
         base, ground = self.arms[program].profile, self.grounds[program]
-        told = ground.steps(values)
-        if not told:
+        steps = ground.steps(values)
+        if not steps:
             return base
         if is_command(ground.name):
             return profile_of(alone(ground.text(values)))
-        return servers.of(base).with_steps(base, told)
+        return servers.of(base).with_steps(base, steps)
 
     def _plan(
         self, champion: Values, others: Collection[Values], blocks: int, name: str = ""

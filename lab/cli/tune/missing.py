@@ -127,7 +127,7 @@ def missing(config: Config, tries: Sequence[str] = (), script: str = "") -> Miss
     servers.edited(config, ())
     lacks: list[Lack] = []
     by_hand: list[tuple[Flaw, str]] = []
-    now, asked = config, set[tuple[str, tuple[Step, ...]]]()
+    now, attempted = config, set[tuple[str, tuple[Step, ...]]]()
     size = sum(map(len, config.texts.values()))
     every = list(flaws(Case.of(config)))
     current = linted(config, every).flaws
@@ -135,12 +135,12 @@ def missing(config: Config, tries: Sequence[str] = (), script: str = "") -> Miss
         wanted = (
             flaw
             for flaw in current
-            if flaw.steps and _counts(flaw) and (flaw.code, flaw.steps) not in asked
+            if flaw.steps and _counts(flaw) and (flaw.code, flaw.steps) not in attempted
         )
-        flaw = min(wanted, key=lambda each: each.code, default=None)
+        flaw = min(wanted, key=lambda finding: finding.code, default=None)
         if flaw is None:
             break
-        asked.add((flaw.code, flaw.steps))
+        attempted.add((flaw.code, flaw.steps))
         try:
             lack, now = _lack(now, flaw)
         except ProfileError as error:
@@ -171,8 +171,8 @@ def _lack(config: Config, flaw: Flaw) -> tuple[Lack, Config]:
     """Return what a finding changes, and the configuration with it and its reason."""
     comment = _comment(flaw)
     first, *others = flaw.steps
-    said = [(first, comment), *((step, ()) for step in others)]
-    text = servers.edited(config, said)
+    commented_steps = [(first, comment), *((step, ()) for step in others)]
+    text = servers.edited(config, commented_steps)
     removed, added = _differing(config.texts[config.file], text)
     is_change = any(_is_written(config, step) for step in flaw.steps)
     remark = not flaw.counts
@@ -202,8 +202,8 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _comment(flaw: Flaw) -> Sequence[str]:
     """Return what stands above a line: the reason, the rule, and where that was seen."""
-    said = f"{flaw.reason} ({flaw.code}: {source(flaw.code)})"
-    return wrap(said, WIDTH, break_long_words=False, break_on_hyphens=False)
+    comment = f"{flaw.reason} ({flaw.code}: {source(flaw.code)})"
+    return wrap(comment, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def source(code: str) -> str:

@@ -142,22 +142,22 @@ class Ground:
                 return int(text) * variable.times if text.isdecimal() else None
         return value.number
 
-    def edited(self, said: Steps) -> str:
+    def edited(self, steps: Steps) -> str:
         """
         Return its text after steps.
 
         Raises:
             ProfileError: One of them cannot be written where it would count.
         """
-        return servers.edited(self.config, said)
+        return servers.edited(self.config, steps)
 
     def text(self, values: Values) -> str:
         """Return its text with values, as `edited` does."""
         return self.edited([(step, ()) for step in self.steps(values)])
 
-    def handed_out(self, said: Steps) -> str:
+    def handed_out(self, steps: Steps) -> str:
         """Return the text that is handed out, after steps; see `edited`."""
-        return servers.edited(self.file or self.config, said)
+        return servers.edited(self.file or self.config, steps)
 
     def steps(self, values: Values) -> tuple[Step, ...]:
         """Return how its server is told values; what it cannot be told is left out."""
@@ -166,9 +166,9 @@ class Ground:
 
     def places(self, values: Values) -> int | None:
         """Return how many requests are served at once; None where that is not known."""
-        each = self.number("greenlets", values) or self.number("threads", values)
+        per_worker = self.number("greenlets", values) or self.number("threads", values)
         workers = self.workers(values)
-        return None if each is None or workers is None else workers * each
+        return None if per_worker is None or workers is None else workers * per_worker
 
     def workers(self, values: Values) -> int | None:
         """Return how many workers there are; None where that is not known."""
@@ -280,37 +280,37 @@ def _workers(
     if first:
         one = (threads or 1) if ground.service.is_wsgi else None
         kinds = (1, 4, 16) if facts.threads else (one,)
-        for many, each in itertools.product(per_cpu(ground), kinds):
-            yield _places(many * cores, each)
+        for many, thread_count in itertools.product(per_cpu(ground), kinds):
+            yield _places(many * cores, thread_count)
     else:
         for some in _beside(PROCESSES, processes):
             yield _places(some, threads)
-        for each in _beside(THREADS, threads or 1) if facts.threads else ():
-            yield _places(processes, each)
+        for thread_count in _beside(THREADS, threads or 1) if facts.threads else ():
+            yield _places(processes, thread_count)
 
 
 def _computed(ground: Ground, facts: Facts) -> Iterator[Mapping[str, str]]:
     """Yield what keeps the cores busy while requests wait, and the next larger."""
     assert facts.wanted is not None
     if not facts.threads:
-        each = ground.number("threads") or 1
-        yield _places(_at_least(PROCESSES, math.ceil(facts.wanted / each)), each)
+        threads = ground.number("threads") or 1
+        yield _places(_at_least(PROCESSES, math.ceil(facts.wanted / threads)), threads)
         return
     processes = max(facts.cores, 2)
-    each = _at_least(THREADS, math.ceil(facts.wanted / processes))
-    yield _places(processes, each)
-    yield _places(processes, _at_least(THREADS, each + 1))
+    threads = _at_least(THREADS, math.ceil(facts.wanted / processes))
+    yield _places(processes, threads)
+    yield _places(processes, _at_least(THREADS, threads + 1))
 
 
 def _places(processes: int, threads: int | None) -> Mapping[str, str]:
-    found = {"workers": str(processes)}
-    return found if threads is None else found | {"threads": str(threads)}
+    settings = {"workers": str(processes)}
+    return settings if threads is None else settings | {"threads": str(threads)}
 
 
 def _beside(levels: tuple[int, ...], now: int) -> Iterator[int]:
     """Yield the level below, and the one above."""
     below, above = bisect_left(levels, now) - 1, bisect_right(levels, now)
-    yield from (levels[each] for each in (below, above) if 0 <= each < len(levels))
+    yield from (levels[index] for index in (below, above) if 0 <= index < len(levels))
 
 
 def _at_least(levels: tuple[int, ...], wanted: int) -> int:

@@ -30,8 +30,8 @@ Command = Callable[..., int]
 def groups(_context: click.Context, option: click.Parameter, value: str) -> frozenset[str]:
     """Return the groups that are named, separated by commas."""
     named = frozenset(part.strip() for part in value.split(",") if part.strip())
-    for each in sorted(named - GROUPS.keys()):
-        raise UsageError(f"{option.opts[0]} {each}: there is no such group; {', '.join(GROUPS)}")
+    for group in sorted(named - GROUPS.keys()):
+        raise UsageError(f"{option.opts[0]} {group}: there is no such group; {', '.join(GROUPS)}")
     return named
 
 

@@ -36,8 +36,8 @@ OTHER: dict[str, Any] = {"marker": "o", "color": LIGHT["inconclusive"], "markerf
 @mpl.rc_context(form.STYLE)
 def draw(tuned: TuneResult) -> Picture | None:
     """Return it, a panel a race; None where nothing was seen of any change."""
-    attempts = [attempt for attempt in tuned.found.attempts if math.isfinite(attempt.gain.mean)]
-    races = [(step, [*of]) for step, of in groupby(attempts, key=lambda each: each.step)]
+    attempts = [attempt for attempt in tuned.discovery.attempts if math.isfinite(attempt.gain.mean)]
+    races = [(step, [*of]) for step, of in groupby(attempts, key=lambda attempt: attempt.step)]
     if not races:
         return None
     entries = [mark("in the result", linestyle="none", markersize=4, **TAKEN),
@@ -91,9 +91,9 @@ def _ends(attempts: Sequence[Attempt]) -> tuple[float, float]:
 
 
 def _describe(attempts: Sequence[Attempt], tuned: TuneResult) -> str:
-    told = (
+    descriptions = (
         f"{attempt.step}, {tuned.change(attempt)}: {figure(attempt.gain.ratio)}x"
         + (", in the result" if tuned.takes(attempt) else "")
         for attempt in attempts
     )
-    return f"A mark a change, with its standard error. {'; '.join(told)}."
+    return f"A mark a change, with its standard error. {'; '.join(descriptions)}."

@@ -72,7 +72,7 @@ class RaceStanding:
     @property
     def over(self) -> bool:
         """Whether another block would tell nothing that is asked."""
-        gains = [self.gains[each] for each in self.alive]
+        gains = [self.gains[index] for index in self.alive]
         return all(gain.blocks >= FIRST and gain.mean - 2 * gain.error > WORTH for gain in gains)
 
 
@@ -88,13 +88,13 @@ def standing(groups: Sequence[str], rows: Sequence[Row], barred: frozenset[int])
         rows: The blocks so far.
         barred: Contenders that cannot win, such as those above a limit of memory.
     """
-    alive = [each for each in range(len(groups)) if each not in barred]
+    alive = [index for index in range(len(groups)) if index not in barred]
     for made in range(FIRST, len(rows) + 1):
         gains = _gains(len(groups), rows[:made])
-        alive = [each for each in alive if gains[each].mean + gains[each].error > WORTH]
+        alive = [index for index in alive if gains[index].mean + gains[index].error > WORTH]
         alive = _best_of_groups(alive, groups, gains, max(1, BLOCKS - made))
     gains = tuple(
-        UNSEEN if each in barred else gain for each, gain in enumerate(_gains(len(groups), rows))
+        UNSEEN if index in barred else gain for index, gain in enumerate(_gains(len(groups), rows))
     )
     return RaceStanding(tuple(alive) if len(rows) < BLOCKS else (), gains)
 
@@ -104,14 +104,14 @@ def _best_of_groups(
 ) -> list[int]:
     """Return who stays: of each group so many, the best."""
     of: dict[str, list[int]] = defaultdict(list)
-    for each in sorted(alive, key=lambda number: -gains[number].mean):
-        of[groups[each]].append(each)
+    for index in sorted(alive, key=lambda number: -gains[number].mean):
+        of[groups[index]].append(index)
     return sorted(member for members in of.values() for member in members[:most])
 
 
 def _gains(count: int, rows: Sequence[Row]) -> tuple[Gain, ...]:
     """Return the mean gain of each contender, with an error from the spread of all of them."""
-    seen = [[row[each] for row in rows if each in row] for each in range(count)]
+    seen = [[row[index] for row in rows if index in row] for index in range(count)]
     means = [sum(values) / len(values) if values else -math.inf for values in seen]
     squares = sum(
         (value - mean) ** 2

@@ -46,14 +46,14 @@ def _facts(tuned: TuneResult) -> Iterator[tuple[str, str]]:
             yield "Read first", _lost(tuned.other, tuned)
         elif not tuned.is_command:
             yield "Take it back", f"patch -R {tuned.written} {tuned.folder}/tuned.diff"
-        if tuned.found.not_minimal:
-            yield "Not shorter", tuned.found.not_minimal
+        if tuned.discovery.not_minimal:
+            yield "Not shorter", tuned.discovery.not_minimal
         yield "Prove it", tuned.again
         yield "", "on another machine, or with another load: the result holds for these only"
     for why, what in _reasons(tuned).items():
         yield "Not tried", f"{'; '.join(what)}: {why}"
     yield "All of it", f"{tuned.folder}/effects.md"
-    if tuned.found.proven is not None:
+    if tuned.discovery.proven is not None:
         yield "The proof", f"{project.lab_command()} report {tuned.proof}"
 
 
@@ -67,15 +67,15 @@ def _lost(other: OtherConfig, tuned: TuneResult) -> str:
 
 def _reasons(tuned: TuneResult) -> dict[str, list[str]]:
     """Return why something was not tried -> what."""
-    found: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for what, why in tuned.not_tried.items():
-        found.setdefault(why, []).append(what)
-    return found
+        by_reason.setdefault(why, []).append(what)
+    return by_reason
 
 
 def as_json(tuned: TuneResult) -> str:
     """Return it as one JSON object."""
-    proven = tuned.found.proven
+    proven = tuned.discovery.proven
     ratio = proven.comparison.ratio if proven else None
     whole = {
         "configuration": tuned.ground.name,
@@ -91,7 +91,7 @@ def as_json(tuned: TuneResult) -> str:
         "written": tuned.written,
         "diff": tuned.diff,
         "note": tuned.note,
-        "not_minimal": tuned.found.not_minimal,
+        "not_minimal": tuned.discovery.not_minimal,
         "lost": tuned.other.lost if tuned.other else 0,
         "means_something_else": tuned.other.changed if tuned.other else 0,
         "tried": [dict(zip(COLUMNS, row, strict=True)) for row in rows(tuned)],
@@ -109,7 +109,7 @@ COLUMNS = ("race", "change", "gain", "blocks", "outcome")
 
 def rows(tuned: TuneResult) -> Iterator[tuple[str, ...]]:
     """Yield a row for each change that was tried: race, change, gain, blocks, what came of it."""
-    for attempt in tuned.found.attempts:
+    for attempt in tuned.discovery.attempts:
         gain = attempt.gain
         about = "-"
         if math.isfinite(gain.mean):
@@ -132,7 +132,7 @@ def effects(tuned: TuneResult, picture: str = "") -> str:
     names = ("race", "change", f"{tuned.title}, of the champion", "blocks", "")
     parts = [
         f"# {escaped(tuned.sentence)}",
-        "\n".join(f"- {escaped(each)}" for each in tuned.beside()),
+        "\n".join(f"- {escaped(line)}" for line in tuned.beside()),
         UNCLAIMED,
         f"![]({picture})" * bool(picture),
         render_table(table("", names, rows(tuned))).rstrip(),

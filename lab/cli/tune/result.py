@@ -62,7 +62,7 @@ class TuneResult:
     """By server, the user's own first."""
     metric: str
     """That was to become better."""
-    found: Discovery
+    discovery: Discovery
     folder: str
     day: str
     left_out: Mapping[str, str]
@@ -79,7 +79,7 @@ class TuneResult:
     @property
     def not_tried(self) -> Mapping[str, str]:
         """What was not tried -> why."""
-        if self.found.facts.tell_workers or "workers" in self.left_out:
+        if self.discovery.facts.tell_workers or "workers" in self.left_out:
             return self.left_out
         threads = " and threads" * self.ground.service.is_wsgi  # an event loop has none to vary
         return {**self.left_out, f"numbers of workers{threads}": ONE_CORE}
@@ -87,7 +87,7 @@ class TuneResult:
     @property
     def status(self) -> int:
         """The exit status."""
-        proven, attempts = self.found.proven, self.found.attempts
+        proven, attempts = self.discovery.proven, self.discovery.attempts
         if proven is None:
             unseen = not any(attempt.gain.blocks for attempt in attempts)
             return UNTOLD if attempts and unseen else AS_GOOD
@@ -101,13 +101,13 @@ class TuneResult:
     @property
     def other(self) -> OtherConfig | None:
         """What the winner was made of, where it is of another server than the user's."""
-        proven = self.found.proven
+        proven = self.discovery.proven
         return None if proven is None else self.elsewhere.get(proven.values.get(SERVER, ""))
 
     @property
     def is_dear(self) -> bool:
         """Whether it is better by processes alone, and takes more than twice the memory."""
-        proven, facts = self.found.proven, self.found.facts
+        proven, facts = self.discovery.proven, self.discovery.facts
         if self.status != BETTER or proven is None or facts.threads:
             return False
         if not self.ground.service.is_wsgi:  # threads would not serve it
@@ -118,7 +118,7 @@ class TuneResult:
 
     def takes(self, attempt: Attempt) -> bool:
         """Return whether what raced is in what was proved and handed out."""
-        proven = self.found.proven
+        proven = self.discovery.proven
         if proven is None or self.status != BETTER:
             return False
         more, less = _change(attempt)
@@ -131,15 +131,15 @@ class TuneResult:
         """The configuration, in a line."""
         return in_a_line(self.ground.name)
 
-    def told(self, values: Values) -> str:
+    def settings_text(self, values: Values) -> str:
         """Return values as the server is told them: "processes = 2, threads = 16"."""
-        return ", ".join(_said(self.ground_of(values), values)) or "as it was"
+        return ", ".join(_setting_texts(self.ground_of(values), values)) or "as it was"
 
     def change(self, attempt: Attempt) -> str:
         """Return what a contender has otherwise than the champion that it raced against."""
         ground, (more, less) = self.ground_of(attempt.values), _change(attempt)
-        without = (f"without {each}" for each in _said(ground, less))
-        return ", ".join((*_said(ground, more), *without))
+        without = (f"without {setting}" for setting in _setting_texts(ground, less))
+        return ", ".join((*_setting_texts(ground, more), *without))
 
     def ground_of(self, values: Values) -> Ground:
         """Return the configuration that values are over: the user's, or what it becomes."""
@@ -160,17 +160,19 @@ class TuneResult:
         Raises:
             ProfileError: A line cannot be written where it would count.
         """
-        proven = self.found.proven
+        proven = self.discovery.proven
         assert proven is not None
-        said: list[tuple[Step, Sequence[str]]] = []
+        commented_steps: list[tuple[Step, Sequence[str]]] = []
         ground = self.ground_of(proven.values)
         for key, value in proven.values.items():
-            own = ground.steps({key: value}) if key != SERVER else ()
-            for step in own:
-                first = self._evidence(file, proven) if not said and not self.other else ()
-                goes_with = "" if step is own[0] else _option(own[0])
-                said.append((step, [*first, *self._why(ground, key, step, goes_with)]))
-        text = ground.handed_out(said)
+            steps = ground.steps({key: value}) if key != SERVER else ()
+            for step in steps:
+                first = (
+                    self._evidence(file, proven) if not commented_steps and not self.other else ()
+                )
+                goes_with = "" if step is steps[0] else _option(steps[0])
+                commented_steps.append((step, [*first, *self._why(ground, key, step, goes_with)]))
+        text = ground.handed_out(commented_steps)
         if self.other is None:
             return text
         head, end, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
@@ -197,7 +199,7 @@ class TuneResult:
         was = f"{step.option} was {before.value}" if before is not None else new
         if isinstance(step, Rename):
             was = f"was {step.option}"
-        taken = self.found.taken_back.get(key)
+        taken = self.discovery.taken_back.get(key)
         if goes_with:
             yield f"{was}; it goes with {goes_with}"
         elif taken is None or taken.ratio is None:
@@ -209,8 +211,8 @@ class TuneResult:
     @property
     def again(self) -> str:
         """The command that proves it again, as far as it names the two."""
-        assert self.found.proven is not None
-        values, new = self.found.proven.values, f"{self.written}{self._section}"
+        assert self.discovery.proven is not None
+        values, new = self.discovery.proven.values, f"{self.written}{self._section}"
         ground = self.ground_of(values)
         if is_command(ground.name):
             new = alone(ground.text(values))
@@ -230,7 +232,7 @@ class TuneResult:
     @property
     def proof(self) -> str:
         """The folder of the proof's run."""
-        proven = self.found.proven
+        proven = self.discovery.proven
         assert proven is not None
         return f"{self.folder}/{proven.step}/{proven.summary.run.name}"
 
@@ -242,10 +244,12 @@ class TuneResult:
     @property
     def sentence(self) -> str:
         """The answer."""
-        proven, name = self.found.proven, self.name
-        tried = {str(attempt.values) for attempt in self.found.attempts if attempt.group != BACK}
+        proven, name = self.discovery.proven, self.name
+        tried = {
+            str(attempt.values) for attempt in self.discovery.attempts if attempt.group != BACK
+        }
         tries = counted(len(tried), "change")
-        if proven is None and not self.found.attempts:
+        if proven is None and not self.discovery.attempts:
             return f"{name} cannot be improved here: there is nothing to try"
         if proven is None and self.status == UNTOLD:
             return f"inconclusive: none of {tries} could be compared with {name}"
@@ -254,14 +258,14 @@ class TuneResult:
         comparison, of = proven.comparison, _blocks(proven.comparison)
         gain = f"{bounded(comparison)} {self.title}"
         if proven.better:
-            return f"{self.told(proven.values)}: {gain} of {name}, in {of}"
+            return f"{self.settings_text(proven.values)}: {gain} of {name}, in {of}"
         if proven.broken:
-            return f"{self.told(proven.values)}: {gain} of {name}, but {proven.broken}"
+            return f"{self.settings_text(proven.values)}: {gain} of {name}, but {proven.broken}"
         if self.status == UNTOLD:
             return f"inconclusive: the best of {tries} measured {gain} in {of}"
         return (
             f"no measurable improvement of {name}: the best of {tries}, "
-            f"{self.told(proven.values)}, measured {gain} in {of}. {self._power(proven)}"
+            f"{self.settings_text(proven.values)}, measured {gain} in {of}. {self._power(proven)}"
         )
 
     def _power(self, proven: Proven) -> str:
@@ -279,7 +283,7 @@ class TuneResult:
 
     def beside(self) -> Iterator[str]:
         """Yield what else the proof has seen: each metric, before and after."""
-        proven = self.found.proven
+        proven = self.discovery.proven
         if proven is None:
             return
         sides = proven.comparison.reference, proven.comparison.changed
@@ -309,7 +313,7 @@ def _change(attempt: Attempt) -> tuple[Values, Values]:
     return more, {key: value for key, value in champion.items() if key not in values}
 
 
-def _said(ground: Ground, values: Values) -> Iterator[str]:
+def _setting_texts(ground: Ground, values: Values) -> Iterator[str]:
     """Yield values as a server is told them."""
     if SERVER in values:
         yield f"served by {values[SERVER]}"

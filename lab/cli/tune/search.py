@@ -61,9 +61,9 @@ class Search:
     """Groups that are not moved."""
     minimal: bool
     """Whether what is not shown to matter is left out, and the rest proved again."""
-    told: Callable[[str], None]
+    on_step: Callable[[str], None]
 
-    def found(self) -> Discovery:
+    def discover(self) -> Discovery:
         """
         Return what came of it.
 
@@ -72,16 +72,16 @@ class Search:
         """
         make = self.measurer
         facts = make.look(self.facts)
-        self.told("look")
+        self.on_step("look")
         rounds = climb(self._moves(facts), self._race, self.allowed)
         winner = _best(rounds)
         if winner is None:
             return Discovery(facts, rounds, make.attempts, None, {})
-        self.told("proof")
+        self.on_step("proof")
         proven = self._proven(winner, "proof")
         if not proven.better:
             return Discovery(facts, rounds, make.attempts, proven, {})
-        self.told("taken-back")
+        self.on_step("taken-back")
         taken_back, not_minimal = make.take_back(winner), ""
         if self.minimal:
             proven, not_minimal = self._shorter(proven, taken_back)
@@ -97,7 +97,7 @@ class Search:
             return proven, ""
         if not matters:
             return proven, "no single change has a proven effect"
-        self.told("minimal")
+        self.on_step("minimal")
         again = self._proven(matters, "minimal")
         if again.better:
             return again, ""
@@ -123,8 +123,8 @@ class Search:
             now = facts if first else make.facts(facts, champion)
             ground = make.grounds[champion.get(SERVER, make.ground.program)]
             if first:
-                others = (each for each in make.grounds if each != ground.program)
-                yield from (Contender(SERVER, {SERVER: each}) for each in others)
+                others = (program for program in make.grounds if program != ground.program)
+                yield from (Contender(SERVER, {SERVER: program}) for program in others)
             every = moves(ground, now, self.fixed, champion, first=first)
             allowed = (move for move in every if self.allowed(move.values))
             yield from without_idle_lock(ground, champion, allowed)
@@ -134,7 +134,7 @@ class Search:
     def _race(self, champion: Values, contenders: Sequence[Contender]) -> Sequence[Gain] | None:
         gains = self.measurer.race(champion, contenders)
         if gains is not None:
-            self.told("race")
+            self.on_step("race")
         return gains
 
 

@@ -50,7 +50,7 @@ def blocks(missing_settings: MissingSettings) -> Iterator[Block]:
         yield "\n".join(f"  {_explained(change)}" for change in missing_settings.tries)
     if rows := [*_closing(missing_settings)]:
         yield table("", ("", ""), rows)
-    yield from _also_found(missing_settings)
+    yield from _other_findings(missing_settings)
 
 
 def answer(missing_settings: MissingSettings) -> str:
@@ -102,7 +102,7 @@ def _closing(missing_settings: MissingSettings) -> Iterator[tuple[str, str]]:
             yield "Undo", "your file is unchanged; --output FILE writes a new one"
 
 
-def _also_found(missing_settings: MissingSettings) -> Iterator[str]:
+def _other_findings(missing_settings: MissingSettings) -> Iterator[str]:
     """Yield the codes of findings that are not about safety."""
     if not missing_settings.left:
         return

@@ -54,7 +54,7 @@ class TuneJob:
     """What was asked for beside what `lab run` takes."""
 
     configuration: str
-    asked: Job
+    job: Job
     minutes: float
     memory: float | None = None
     """Bytes at the most."""
@@ -95,7 +95,7 @@ def tuned(tuning: TuneJob) -> TuneResult:
     Raises:
         LabError: The narrow one that says why it could not be measured, or written.
     """
-    job = replace(tuning.asked, profiles=(tuning.configuration,))
+    job = replace(tuning.job, profiles=(tuning.configuration,))
     options, ground = _options(tuning, job), _ground(tuning, job)
     output = _output(tuning, ground)
     state = _state(tuning, ground, options)
@@ -108,8 +108,8 @@ def tuned(tuning: TuneJob) -> TuneResult:
     if tuning.output is not None:  # what may stand beside it
         names = (other.elsewhere.environment_file for other in others.values())
         _check_new(*(output.with_name(name) for name in names))
-    grounds |= {each: other.ground for each, other in others.items()}
-    workloads |= {each: other.workload for each, other in others.items()}
+    grounds |= {server: other.ground for server, other in others.items()}
+    workloads |= {server: other.workload for server, other in others.items()}
     options = replace(options, seed=state.seed)
     measurer = Measurer(
         grounds=grounds,
@@ -123,11 +123,11 @@ def tuned(tuning: TuneJob) -> TuneResult:
     )
     fixed = frozenset({*tuning.without, *_fixed(measurer, tuning)})
     allowed = partial(_allowed, tuning, grounds)
-    told = partial(_tell, tuning, measurer)
+    on_step = partial(_tell, tuning, measurer)
     facts = _facts(tuning, measurer)
-    course = Search(measurer, facts, allowed, fixed, tuning.minimal, told).found()
+    course = Search(measurer, facts, allowed, fixed, tuning.minimal, on_step).discover()
     day, folder = time.strftime("%Y-%m-%d"), str(measurer.folder)
-    left, made = tuning.left_out, {each: other.elsewhere for each, other in others.items()}
+    left, made = tuning.left_out, {server: other.elsewhere for server, other in others.items()}
     tune_result = TuneResult(grounds, measurer.goal.metric, course, folder, day, left, made)
     return _write(tune_result, measurer.folder, output, tuning.output)
 
@@ -143,11 +143,11 @@ class OtherGround:
 
 
 def _known(tuning: TuneJob, job: Job) -> Known:
-    said = dict(application(job).runtime.variables.reveal())
+    variables = dict(application(job).runtime.variables.reveal())
     connections = tuning.busy or job.connections or CONNECTIONS
     most = tuning.db_connections
     known = Known.of_caller(connections=connections, db_connections=most, cwd=job.cwd)
-    return replace(known, environ={**known.environ, **said})
+    return replace(known, environ={**known.environ, **variables})
 
 
 def _ground(tuning: TuneJob, job: Job) -> Ground:
@@ -158,18 +158,18 @@ def _ground(tuning: TuneJob, job: Job) -> Ground:
     return ground_of(tuning.configuration, config, os.cpu_count() or 1)
 
 
-def _other(tuning: TuneJob, program: str, own: Ground, job: Job, folder: Path) -> OtherGround:
+def _other(tuning: TuneJob, program: str, base: Ground, job: Job, folder: Path) -> OtherGround:
     """Return what the user's configuration becomes for another server, with files in *folder*."""
-    said = dict(application(job).runtime.variables.reveal())
+    variables = dict(application(job).runtime.variables.reveal())
     chdir = job.chdir and job.chdir.expanduser().resolve()
-    made = migrated(own.name, program, said, drop=job.drop, chdir=chdir, trusted=True)
+    made = migrated(base.name, program, variables, drop=job.drop, chdir=chdir, trusted=True)
     place = folder / "migrated"
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ResultsError(place, f"cannot be made: {error.strerror}") from error
     # What is kept, left out or moved there is so in what it became.
-    theirs = replace(startable(made, own.name, job, place), keep=(), drop=())
+    theirs = replace(startable(made, base.name, job, place), keep=(), drop=())
     theirs = replace(theirs, chdir=job.chdir if job.app else None)
     (name,), known = theirs.profiles, _known(tuning, theirs)
     file = None
@@ -177,7 +177,7 @@ def _other(tuning: TuneJob, program: str, own: Ground, job: Job, folder: Path) -
         path = place / made.file
         write_text(path, made.text)
         file = read(str(path), known)
-    ground = ground_of(name, read(name, known), own.cpus, file)
+    ground = ground_of(name, read(name, known), base.cpus, file)
     lost, changed = (len(made.lists[name]) for name in ("no equivalent", "behaves differently"))
     elsewhere = OtherConfig(
         program=program,
@@ -258,10 +258,10 @@ def _state(tuning: TuneJob, ground: Ground, options: Measurement) -> TuneState:
         ResultsError: There is none.
     """
     texts = tuple(sorted((str(file), text) for file, text in ground.config.texts.items()))
-    digest, said = digest_of(texts), _said(tuning, ground)
+    digest, option_digests = digest_of(texts), _option_digests(tuning, ground)
     if tuning.resume is None:
         seed = int.from_bytes(os.urandom(3)) if options.seed is None else options.seed
-        return TuneState(TuneState.FORMAT, digest, said, seed)
+        return TuneState(TuneState.FORMAT, digest, option_digests, seed)
     if not (tuning.resume / STATE).is_file():
         raise UsageError(
             f"--resume {tuning.resume}: not a folder of lab tune, as it has no {STATE}; give one "
@@ -271,19 +271,23 @@ def _state(tuning: TuneJob, ground: Ground, options: Measurement) -> TuneState:
     if state.configuration != digest:
         name = in_a_line(tuning.configuration)
         raise UsageError(f"--resume {tuning.resume}: {name} has changed since then")
-    if other := sorted(name for name in said if state.asked.get(name) != said[name]):
+    if other := sorted(
+        name for name in option_digests if state.asked.get(name) != option_digests[name]
+    ):
         raise UsageError(f"--resume {tuning.resume}: it had another {', '.join(other)}")
     return state
 
 
-def _said(tuning: TuneJob, ground: Ground) -> dict[str, str]:
+def _option_digests(tuning: TuneJob, ground: Ground) -> dict[str, str]:
     """Return what decides which trials are made -> a digest, as values may be secrets."""
-    own = {name: getattr(tuning, name) for name in _DECIDING}
-    own |= {name: getattr(tuning.asked, name) for name in MEASURED if name not in _FREE}
-    own |= {"CONFIG:section": ground.config.known.section}
-    told = {name: sorted(value) if isinstance(value, frozenset) else value
-            for name, value in own.items()}  # fmt: skip
-    named = {_TYPED.get(name, f"--{name.replace('_', '-')}"): value for name, value in told.items()}
+    settings = {name: getattr(tuning, name) for name in _DECIDING}
+    settings |= {name: getattr(tuning.job, name) for name in MEASURED if name not in _FREE}
+    settings |= {"CONFIG:section": ground.config.known.section}
+    normalized = {name: sorted(value) if isinstance(value, frozenset) else value
+                  for name, value in settings.items()}  # fmt: skip
+    named = {
+        _TYPED.get(name, f"--{name.replace('_', '-')}"): value for name, value in normalized.items()
+    }
     return {name: salted(repr(value or None))[:16] for name, value in named.items()}
 
 
@@ -317,11 +321,11 @@ def _fixed(measurer: Measurer, tuning: TuneJob) -> Iterator[str]:
 def _allowed(tuning: TuneJob, grounds: Mapping[str, Ground], values: Values) -> bool:
     """Return whether a change can be written, and brings no fault that the linter calls grave."""
     ground = grounds[values.get(SERVER, next(iter(grounds)))]
-    said, most = ", ".join(map(str, ground.steps(values))), tuning.db_connections
+    change, most = ", ".join(map(str, ground.steps(values))), tuning.db_connections
     if most is not None and values.keys() & {"workers", "threads", "greenlets"}:
         places = ground.places(values)
         if places is None or places > most:
-            tuning.left_out[said] = (
+            tuning.left_out[change] = (
                 f"more concurrent requests than --db-connections {most}"
                 if places
                 else "the number of concurrent requests, which --db-connections limits, is unknown"
@@ -333,7 +337,7 @@ def _allowed(tuning: TuneJob, grounds: Mapping[str, Ground], values: Values) -> 
     except ProfileError as error:
         why = str(error)
     if why:
-        tuning.left_out[said] = why
+        tuning.left_out[change] = why
     return not why
 
 
@@ -345,7 +349,7 @@ def _tell(tuning: TuneJob, measurer: Measurer, step: str) -> None:
             err=True,
         )
     elif step == "race":
-        best = max(measurer.attempts, key=lambda each: each.gain.mean)
+        best = max(measurer.attempts, key=lambda attempt: attempt.gain.mean)
         tried = counted(len(measurer.attempts), "change")
         say(f"{tried} tried; the best measured {best.gain.ratio:.3g}x", err=True)
     elif step in {"proof", "minimal"}:
@@ -379,8 +383,8 @@ def _with_file(
     tune_result: TuneResult, folder: Path, output: Path, named: Path | None
 ) -> TuneResult:
     """Write the better configuration; of another server beside the runs, by its usual name."""
-    assert tune_result.found.proven is not None
-    ground, other = tune_result.ground_of(tune_result.found.proven.values), tune_result.other
+    assert tune_result.discovery.proven is not None
+    ground, other = tune_result.ground_of(tune_result.discovery.proven.values), tune_result.other
     if other is not None and named is None:
         output = folder / other.file
         output.unlink(missing_ok=True)  # of a tune that is gone on with

@@ -63,7 +63,11 @@ def service_of(config: Config) -> Service:
     ]
     ambiguous = [one_line(f"static-path-route = {path}") for path in routes if "=" in path]
     by_sense, rest = collected(
-        PROGRAM, settings, lambda name: name, values.of_shell, lambda each: each.value not in OFF
+        PROGRAM,
+        settings,
+        lambda name: name,
+        values.of_shell,
+        lambda setting: setting.value not in OFF,
     )
     by_sense = _modes(by_sense)
     called = config.last("interface")

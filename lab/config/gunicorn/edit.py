@@ -49,7 +49,7 @@ def wanted(config: Config, step: Step) -> Values:
 
 def ways(config: Config, step: Step, says: Sequence[str]) -> Ways:
     """Yield how a step may be written."""
-    comments = [_comment(each) for each in says]
+    comments = [_comment(comment) for comment in says]
     if isinstance(step, Put):
         yield from _put(config, step, comments)
         return

@@ -155,15 +155,15 @@ def _names_read(text: str) -> frozenset[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         codes = [compile(text, "", "exec")]
-    found: set[str] = set()
+    names: set[str] = set()
     for code in codes:  # which grows
         codes += (const for const in code.co_consts if isinstance(const, CodeType))
-        found |= {
+        names |= {
             instruction.argval
             for instruction in dis.get_instructions(code)
             if instruction.opname in READS
         }
-    return frozenset(found)
+    return frozenset(names)
 
 
 class Binding(NamedTuple):
@@ -218,13 +218,13 @@ def bindings(text: str) -> tuple[Binding, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compile(tree, "", "exec")  # which refuses what a parser lets pass, and runs nothing
-    found = list(_bound(tree.body))
-    plain = {id(binding.node) for binding in found}
-    found += (binding for binding in _in_passing(tree) if id(binding.node) not in plain)
-    if len(found) > LINES:
+    module_bindings = list(_bound(tree.body))
+    plain = {id(binding.node) for binding in module_bindings}
+    module_bindings += (binding for binding in _in_passing(tree) if id(binding.node) not in plain)
+    if len(module_bindings) > LINES:
         raise UnreadableError(f"sets more than {LINES:,} names, so lab does not read it")
-    found.sort(key=lambda each: each.node.lineno)
-    return tuple(found)
+    module_bindings.sort(key=lambda binding: binding.node.lineno)
+    return tuple(module_bindings)
 
 
 def _bound(body: Iterable[ast.AST], *, sure: bool = True) -> Iterator[Binding]:

@@ -66,7 +66,7 @@ def _plain(option: str, value: str) -> str:
 
 def _ways(config: Config, step: Step, says: Sequence[str]) -> Ways:
     """Yield how a step may be written: in its line, or above the first one."""
-    comments = [f"# {each}" for each in says]
+    comments = [f"# {comment}" for comment in says]
     setting = config.last(step.option)
     if setting is None:
         if isinstance(step, Put):

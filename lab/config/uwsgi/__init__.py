@@ -46,9 +46,9 @@ def application(options: Mapping[str, str]) -> str | None:
     module = options.get("module", options.get("wsgi"))
     file = options.get("wsgi-file", options.get("file"))
     if module is None and file is not None:
-        own = file.removeprefix(f"{options.get('chdir', '{root}')}/")
-        elsewhere = own.startswith(("/", "{"))
-        module = file if elsewhere else own.removesuffix(".py").replace("/", ".")
+        relative_path = file.removeprefix(f"{options.get('chdir', '{root}')}/")
+        elsewhere = relative_path.startswith(("/", "{"))
+        module = file if elsewhere else relative_path.removesuffix(".py").replace("/", ".")
     if module is None or ":" in module:
         return module
     return f"{module}:{options.get('callable', 'application')}"
@@ -84,16 +84,16 @@ def of_router(option: str) -> bool:
 
 def effective(pairs: Options) -> dict[str, str]:
     """Return what takes effect: all values of an option that uWSGI collects, else the last."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for key, value in pairs:
         if key == "env":
             name, _, content = value.partition("=")
-            found[f"env {name}"] = content
-        elif key in found and uwsgi_options().repeats(key):
-            found[key] += f", {value}"
+            values[f"env {name}"] = content
+        elif key in values and uwsgi_options().repeats(key):
+            values[key] += f", {value}"
         else:
-            found[key] = value
-    return found
+            values[key] = value
+    return values
 
 
 def stop_signal(pairs: Options) -> signal.Signals:

@@ -40,18 +40,24 @@ def edited(config: Config, steps: Steps) -> str:
 
 def values(config: Config) -> Values:
     """Return what the options of an ini mean; a switch that is off is none."""
-    found = equality.meaning(config)
-    del found[""]  # whether there is a master follows from the others
+    values_by_option = equality.meaning(config)
+    del values_by_option[""]  # whether there is a master follows from the others
     entries = config.table.entries
     # uWSGI passes over what is no option; a step may be about it all the same.
     for setting in config.settings:
         if setting.option not in entries:
-            found[setting.option] = [setting.value or setting.raw]
-    off = [name for name, each in found.items() if each == [False] and entries[name].setter == ON]
+            values_by_option[setting.option] = [setting.value or setting.raw]
+    off = [
+        name
+        for name, option_values in values_by_option.items()
+        if option_values == [False] and entries[name].setter == ON
+    ]
     for name in off:
-        del found[name]
+        del values_by_option[name]
     # What is added at the end may come before what is inherited.
-    return {name: sorted(each, key=repr) for name, each in found.items()}
+    return {
+        name: sorted(option_values, key=repr) for name, option_values in values_by_option.items()
+    }
 
 
 def wanted(config: Config, step: Step) -> Values:
@@ -61,7 +67,7 @@ def wanted(config: Config, step: Step) -> Values:
         case Put(option, value):
             kept = [setting.value for setting in _others(config, step)]
             new = values(_alone(config, option, *kept, value))
-            return {key: each for key, each in of.items() if key != name} | new
+            return {key: option_values for key, option_values in of.items() if key != name} | new
         case Rename(_, to) if name in of:
             renamed = values(_alone(config, to, *(setting.value for setting in config.all(name))))
             del of[name]
@@ -75,13 +81,13 @@ def wanted(config: Config, step: Step) -> Values:
 
 def _alone(config: Config, option: str, *given: str) -> Config:
     """Return a configuration with one option and nothing else."""
-    settings = tuple(Setting(option, each, config.top, each) for each in given)
+    settings = tuple(Setting(option, value, config.top, value) for value in given)
     return Config(config.server, config.file, settings, table=config.table)
 
 
 def ways(config: Config, step: Step, says: Sequence[str]) -> Ways:
     """Yield how a step may be written."""
-    comments = [_comment(each) for each in says]
+    comments = [_comment(comment) for comment in says]
     if isinstance(step, Put):
         yield from _put(config, step, comments)
     else:
@@ -115,8 +121,8 @@ def _put(config: Config, step: Put, comments: list[str]) -> Ways:
     beaten += [f"overrides {line.spot.file.name}:{line.spot.line}" for line in conditional[-1:]]
     option = last.option if last else step.option
     lines = [f"{option} = {step.value.replace('%', '%%')}"]
-    said = [*comments, *(_comment(each) for each in dict.fromkeys(beaten))]
-    yield _at_the_end(config, [*said, *lines])
+    all_comments = [*comments, *(_comment(comment) for comment in dict.fromkeys(beaten))]
+    yield _at_the_end(config, [*all_comments, *lines])
     if last and last.spot.file != config.file:
         raise by_hand(config, step, f"uWSGI reads {last.spot.file} after it", last.spot)
 
@@ -124,11 +130,11 @@ def _put(config: Config, step: Put, comments: list[str]) -> Ways:
 def _taken(config: Config, step: Rename | Drop, comments: list[str]) -> Ways:
     """Yield how an option is renamed or taken out, in each line that has it."""
     lines = [line for line in _lines(config, step.option) if line.spot.file == config.file]
-    found = {line.spot.line for line in lines}
+    line_numbers = {line.spot.line for line in lines}
     elsewhere = [
         setting
         for setting in config.all(step.option)
-        if setting.spot.file != config.file or setting.spot.line not in found
+        if setting.spot.file != config.file or setting.spot.line not in line_numbers
     ]
     new: dict[int, list[str]] = {}
     for line in lines:
@@ -222,16 +228,18 @@ def _with_value(config: Config, line: str, setting: Setting, value: str) -> str 
 def _at_the_end(config: Config, lines: Sequence[str]) -> list[Edit]:
     """Return the edits that add lines below the last option of the section."""
     section = _section(config)
-    own = (line for line in config.ini_lines if line.spot.file == config.file)
-    found = [line.spot.line for line in own if line.section == section and not line.is_comment]
-    last = max(found, default=config.top.line)
+    file_lines = (line for line in config.ini_lines if line.spot.file == config.file)
+    line_numbers = [
+        line.spot.line for line in file_lines if line.section == section and not line.is_comment
+    ]
+    last = max(line_numbers, default=config.top.line)
     anchor = config.line(Spot(config.file, last, 1))
     return rewritten(config, {last: [anchor, *lines]})
 
 
 def _comment(text: str) -> str:
     """Return a comment that is one to uWSGI, which looks for %x in it, and to the linter."""
-    text = re.sub("% |%", lambda found: found[0] if found[0] == "% " else "%%", text)
+    text = re.sub("% |%", lambda match: match[0] if match[0] == "% " else "%%", text)
     return "; " + re.sub(r"^\s*lab:", "lab ", text)
 
 

@@ -163,13 +163,17 @@ def json_options(text: str, section: str) -> Iterator[Pair]:
     at, line = 0, 1
     for key, value in named[-1]:
         # A key that is written by escapes is not looked for, nor is what follows it.
-        found = text.find(json.dumps(key, ensure_ascii=False), at) if at >= 0 else -1
-        line += text.count("\n", at, found) if found >= 0 else 0
-        at = found + 1 if found >= 0 else -1
-        for each in value if isinstance(value, list) and not isinstance(value, _Pairs) else [value]:
-            if isinstance(each, str | bool | None):
-                said = each if isinstance(each, str) else str(int(bool(each)))
-                yield Pair(key, said, line)
+        position = text.find(json.dumps(key, ensure_ascii=False), at) if at >= 0 else -1
+        line += text.count("\n", at, position) if position >= 0 else 0
+        at = position + 1 if position >= 0 else -1
+        for json_value in (
+            value if isinstance(value, list) and not isinstance(value, _Pairs) else [value]
+        ):
+            if isinstance(json_value, str | bool | None):
+                option_value = (
+                    json_value if isinstance(json_value, str) else str(int(bool(json_value)))
+                )
+                yield Pair(key, option_value, line)
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -208,14 +212,14 @@ def xml_options(text: str, section: str) -> Iterator[Pair]:
         raise FormError(f"is not XML: {expat.ErrorString(error.code)}", error.lineno) from None
     if not reader.there:
         raise NoSectionError("has no element <uwsgi>, so uWSGI does not start")
-    yield from reader.found
+    yield from reader.pairs
 
 
 class _Xml:
     """The elements of an XML file while they pass."""
 
     def __init__(self, wanted: str) -> None:
-        self.found: list[Pair] = []
+        self.pairs: list[Pair] = []
         self.there = False
         self._wanted = wanted
         self._depth = 0
@@ -254,8 +258,8 @@ class _Xml:
             name, line = self._open
             value = "".join(self._value)
             if self._app is not None and value:
-                self.found.append(Pair("mount", self._app + value, line))
-            self.found.append(Pair(name, "" if name == "app" else value or "1", line))
+                self.pairs.append(Pair("mount", self._app + value, line))
+            self.pairs.append(Pair(name, "" if name == "app" else value or "1", line))
             self._open = None
         elif self._open is not None:
             self._whole = False
@@ -274,7 +278,7 @@ class _Xml:
 
     def block_end(self) -> None:
         if self._open is not None and self._depth == self._options - 1:
-            self.found.append(Pair("eval", "".join(self._value), self._open[1]))
+            self.pairs.append(Pair("eval", "".join(self._value), self._open[1]))
             self._open = None
 
 

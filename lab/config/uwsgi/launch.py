@@ -81,7 +81,8 @@ def application(
         folder, how = workload.chdir or root, "--chdir names another folder"
         return target(module, name, folder, how, named=f"--app {workload.app}", python=python)
     module, _, name = next(
-        (options[each] for each in APPLICATION if each in options and each != "callable"), ""
+        (options[option] for option in APPLICATION if option in options and option != "callable"),
+        "",
     ).partition(":")
     folder = (runtime.cwd or Path.cwd()) / options.get("chdir", "")
     how = f"name another by --chdir PATH, or by `chdir` in {profile.path}"

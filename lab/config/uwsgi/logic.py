@@ -64,59 +64,59 @@ class Logic:
 
     def cases(self) -> Iterator[str | None]:
         """Yield what %(_) means, for each time that an option comes through."""
-        test, said = self.test, self.argument
+        test, argument = self.test, self.argument
         if test == "for":
-            yield from (token for token in said.split(" ") if token)
+            yield from (token for token in argument.split(" ") if token)
         elif test == "for_times":
-            yield from map(str, range(1, atoi(said) + 1))
+            yield from map(str, range(1, atoi(argument) + 1))
         elif test == "for_glob":
-            yield from self._matching(said)
+            yield from self._matching(argument)
         elif test == "for_readline":
-            text = self.known.read(self.path(said)) or ""
+            text = self.known.read(self.path(argument)) or ""
             yield from (as_bytes(line.rstrip("\r\n")) for line in lines_of(text))
         else:
-            yield from self._condition(test.removeprefix("if_"), said)
+            yield from self._condition(test.removeprefix("if_"), argument)
 
-    def _matching(self, said: str) -> Iterator[str]:
+    def _matching(self, argument: str) -> Iterator[str]:
         """Yield the names that a pattern matches, sorted; itself where that is none."""
-        pattern, folder = as_text(said), self.path("")
-        if sum(map(glob.has_magic, self.path(said).parts)) > WILDCARDS:
+        pattern, folder = as_text(argument), self.path("")
+        if sum(map(glob.has_magic, self.path(argument).parts)) > WILDCARDS:
             self.guess(f"lab does not look for {pattern}")
             return
-        found = sorted(glob.glob(pattern, root_dir=folder))  # noqa: PTH207 - as C has it
-        if not all(self.known.reaches(folder / each) for each in found):
+        names = sorted(glob.glob(pattern, root_dir=folder))  # noqa: PTH207 - as C has it
+        if not all(self.known.reaches(folder / name) for name in names):
             self.guess(f"lab does not look for {pattern}, outside of this folder")
             return
-        marked = (each + "/" * (folder / each).is_dir() for each in found)
-        yield from map(as_bytes, marked) if found else [said]
+        marked = (name + "/" * (folder / name).is_dir() for name in names)
+        yield from map(as_bytes, marked) if names else [argument]
 
-    def _condition(self, test: str, said: str) -> Iterator[str | None]:
+    def _condition(self, test: str, argument: str) -> Iterator[str | None]:
         """Yield what %(_) means where a condition holds; nothing where it does not."""
         wanted = not test.startswith("not_")
         kind = test.removeprefix("not_")
-        meaning: str | None = said
-        path = self.path(said) if kind in FILES else Path()
+        meaning: str | None = argument
+        path = self.path(argument) if kind in FILES else Path()
         match kind:
             case "env" | "opt":
-                name, equals, value = said.partition("=")
+                name, equals, value = argument.partition("=")
                 meaning = self.environ(name) if kind == "env" else self.first(name)
                 if kind == "env" and self.known.confined and meaning is None:
                     self.guess(f"{OF_VARIABLE}{as_text(name)} is unknown{UNTRUSTED}")
                 holds = meaning is not None and (not equals or meaning == value)
             case "exists":
-                holds = bool(said) and os.access(path, os.R_OK)
+                holds = bool(argument) and os.access(path, os.R_OK)
             case "file":
                 holds = path.is_file()
             case "dir":
-                holds = bool(said) and path.is_dir()
+                holds = bool(argument) and path.is_dir()
             case "hostname":
-                holds = said == os.uname().nodename
+                holds = argument == os.uname().nodename
             case "plugin" if self.known.plugins is not None:
-                holds = as_text(said) in self.known.plugins
+                holds = as_text(argument) in self.known.plugins
             case "reload":
                 meaning, holds = None, False
             case _:
-                self.guess(f"lab does not know whether there is {as_text(said)}")
+                self.guess(f"lab does not know whether there is {as_text(argument)}")
                 holds = False
         if holds is wanted:
             yield meaning

@@ -50,21 +50,21 @@ def _of_mount(mount: Setting, config: Config, callable_: str) -> Application | N
 
 
 def mounted(
-    said: dict[str, SenseSetting], config: Config, application: Application | None
+    sense_settings: dict[str, SenseSetting], config: Config, application: Application | None
 ) -> tuple[dict[str, SenseSetting], list[tuple[str, str]]]:
     """Return the path that the application is below, and what is mounted besides."""
-    if "prefix" not in said:
-        return said, []
+    if "prefix" not in sense_settings:
+        return sense_settings, []
     *others, mount = config.all("mount")
     path = mount.value.partition("=")[0]
     lost = [
         (written(setting), "another application: run a second server for it") for setting in others
     ]
-    kept = {key: sense_setting for key, sense_setting in said.items() if key != "prefix"}
+    kept = {key: sense_setting for key, sense_setting in sense_settings.items() if key != "prefix"}
     if config.last("module", "wsgi", *FILES):
         lost.append((written(mount), "left out: module names the application"))
     elif path.startswith("/"):
-        was = replace(said["prefix"], was=written(mount), values=(Expression.of(path),))
+        was = replace(sense_settings["prefix"], was=written(mount), values=(Expression.of(path),))
         kept |= {"prefix": was} if application is not None and path != "/" else {}
     else:
         lost.append((written(mount), "an application for one host: use server_name of nginx"))

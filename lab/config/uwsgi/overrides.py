@@ -63,12 +63,14 @@ class Otherwise:
         return str(self.runtime.chdir) if wanted else ""
 
 
-def as_told(options: Options, runtime: Runtime) -> tuple[list[tuple[str, str]], list[Alteration]]:
+def effective_options(
+    options: Options, runtime: Runtime
+) -> tuple[list[tuple[str, str]], list[Alteration]]:
     """
     Return the options of an ini as the user tells them, and what is otherwise.
 
     >>> said = Runtime(drop=frozenset({"uid"}))
-    >>> options, altered = as_told([("uid", "www-data"), ("threads", "2")], said)
+    >>> options, altered = effective_options([("uid", "www-data"), ("threads", "2")], said)
     >>> options, str(*altered)
     ([('threads', '2')], 'uid = www-data (--drop)')
     """
@@ -87,7 +89,7 @@ def as_told(options: Options, runtime: Runtime) -> tuple[list[tuple[str, str]], 
     return kept, altered
 
 
-def told_config(config: Config, runtime: Runtime) -> Config:
+def effective_config(config: Config, runtime: Runtime) -> Config:
     """Return the same of a configuration with its places."""
     otherwise = Otherwise.of(
         runtime, [(setting.option, setting.value) for setting in config.settings]

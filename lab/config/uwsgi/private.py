@@ -142,10 +142,10 @@ def private(
     >>> private([("socket", "/run/a.sock"), ("cron", "x")], Runtime(), root=False)[0]
     (('socket', '{socket}'), ('master', 'true'))
     """
-    copy = _Copy(_asked(options), runtime, root)
+    copy = _Copy(_front_of(options), runtime, root)
     for number, (option, value) in enumerate(options):
         copy.take(number, option, value)
-    if copy.asked is None:
+    if copy.front is None:
         copy.add("http-socket", "{host}:{port}", "there is no address")
     left_out = [alteration.option for alteration in copy.altered if alteration.became is None]
     if not is_on(dict(options), "master") and any(map(uwsgi_options().implies_master, left_out)):
@@ -155,7 +155,7 @@ def private(
 
 def protocol_of(options: Options) -> tuple[Wire, Transport]:
     """Return how a private copy is asked."""
-    front = _asked(options)
+    front = _front_of(options)
     if front is None or not front.wire.manner.proxied:
         return Wire.HTTP, Transport.TCP
     tcp = "{port}" in options[front.number][1]
@@ -183,7 +183,7 @@ class _Front:
     wire: Wire
 
 
-def _asked(options: Options) -> _Front | None:
+def _front_of(options: Options) -> _Front | None:
     """
     Return which address is asked: of those that speak HTTP, else of uWSGI's own, the first.
 
@@ -195,7 +195,7 @@ def _asked(options: Options) -> _Front | None:
     protocol = {"protocol": "uwsgi", **dict(options)}
     protocol["socket"] = protocol.get("socket-protocol", protocol["protocol"])
     shared = [n for n, (option, _) in enumerate(options) if option.endswith("shared-socket")]
-    found: list[tuple[bool, bool, int, Wire]] = []
+    candidates: list[tuple[bool, bool, int, Wire]] = []
     foreign = []
     for number, (option, value) in enumerate(options):
         spoken = protocol["socket"] if option == "socket" else option
@@ -203,15 +203,15 @@ def _asked(options: Options) -> _Front | None:
         at = number if through is None else dict(enumerate(shared)).get(int(through[1]), number)
         obeys = any(place in options[at][1] for place in ("{port}", "{socket}"))
         if spoken in HTTP or spoken in WITHOUT_TLS:
-            found.append((False, not obeys, at, Wire.HTTP))
+            candidates.append((False, not obeys, at, Wire.HTTP))
         elif spoken in ("uwsgi", "uwsgi-socket"):
-            found.append((True, not obeys, at, Wire.UWSGI))
+            candidates.append((True, not obeys, at, Wire.UWSGI))
         elif option == "socket" or FOREIGN.fullmatch(option):
             foreign.append(f"{option} = {value}")
-    if found:
-        return _Front(*min(found)[2:])
+    if candidates:
+        return _Front(*min(candidates)[2:])
     if foreign:
-        spoken = next(said for name, said in NAMES.items() if name in foreign[0])
+        spoken = next(protocol_name for name, protocol_name in NAMES.items() if name in foreign[0])
         problem = f"it speaks {spoken}, which lab cannot; add `http-socket` in a copy"
         raise ValueError(f"{foreign[0]}: {problem}")
     return None
@@ -221,7 +221,7 @@ def _asked(options: Options) -> _Front | None:
 class _Copy:
     """A private copy in the making."""
 
-    asked: _Front | None
+    front: _Front | None
     runtime: Runtime
     root: bool
     options: list[tuple[str, str]] = field(default_factory=list)
@@ -236,7 +236,7 @@ class _Copy:
 
     def take(self, number: int, option: str, value: str) -> None:
         """Take over an option, or what becomes of it."""
-        if why := _said(REFUSED, option):
+        if why := _reason(REFUSED, option):
             raise ValueError(f"{option} = {value}: {why.format(option)}")
         why = self._reaches(option, value)
         if why and option not in self.runtime.keep:
@@ -261,7 +261,7 @@ class _Copy:
             return "would run it, or fetch it"
         if option == "sharedarea" and re.search(r"(^|,)\s*(file|fd)=", value):
             return "would share memory with a real server"
-        return _said(LEFT_OUT, option) or external_effect(option, value)
+        return _reason(LEFT_OUT, option) or external_effect(option, value)
 
     def _moved(self, number: int, option: str, value: str) -> tuple[tuple[str, str], str]:
         """Return an option with its address or file in the trial's own places, and where."""
@@ -292,11 +292,11 @@ class _Copy:
         tcp = ":" in address
         if address.startswith("=") or "{port}" in address or address == "{socket}":
             new, became = address, "the same"
-        elif self.asked is None or number != self.asked.number:
+        elif self.front is None or number != self.front.number:
             kept = tcp and option.endswith("socket") and plain not in HTTP
             new = "127.0.0.1:0" if kept else self._file("other.sock")
             became = f"a private {'TCP' if kept else 'UNIX'} socket"
-        elif self.asked.wire.manner.proxied:
+        elif self.front.wire.manner.proxied:
             new = "{host}:{port}" if tcp else "{socket}"
             became = f"{FREE_PORT if tcp else PRIVATE_SOCKET}, {OVER_UWSGI}"
         else:
@@ -333,6 +333,6 @@ def _may_stay(option: str) -> bool:
     )
 
 
-def _said(table: Mapping[str, str], option: str) -> str:
+def _reason(table: Mapping[str, str], option: str) -> str:
     """Return what a table of patterns says of an option; empty where none fits."""
-    return next((said for pattern, said in table.items() if re.fullmatch(pattern, option)), "")
+    return next((reason for pattern, reason in table.items() if re.fullmatch(pattern, option)), "")

@@ -140,8 +140,8 @@ class Uwsgi(Server):
         """Return which option of an ini does not go with such a number, and why."""
         read, (_, other, why) = self.settings(profile), NUMBERS[quantity]
         names = (option for option in read.options if other.fullmatch(option) and read.sets(option))
-        found = next(names, None)
-        return found and f"has {found} = {read.options[found]}, {why}: leave it out in a copy"
+        option = next(names, None)
+        return option and f"has {option} = {read.options[option]}, {why}: leave it out in a copy"
 
     def check(self, profile: Profile) -> None:
         """Refuse an ini that does not obey PORT."""

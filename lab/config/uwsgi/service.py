@@ -99,8 +99,8 @@ def service_of(config: Config) -> Service:
         PROGRAM,
         [one for one in plain if not _is_graceful(one) and not _is_other_log(one)],
         table.canonical,
-        lambda each: _value(each, config),
-        lambda each: each.value.lower() not in OFF,
+        lambda setting: _value(setting, config),
+        lambda setting: setting.value.lower() not in OFF,
     )
     rest += filter(_is_other_log, plain)
     meanings, rest = _closing(meanings, rest)

@@ -156,11 +156,11 @@ def _lettered(known: tuple[str, ...]) -> tuple[tuple[str, int, Letters], ...]:
 def _letters(name: str) -> Letters:
     """Return the letters of a name, each with how often it stood before."""
     times = Counter[str]()
-    found = set()
+    letters = set()
     for letter in name:
-        found.add((letter, times[letter]))
+        letters.add((letter, times[letter]))
         times[letter] += 1
-    return frozenset(found)
+    return frozenset(letters)
 
 
 NOTHING = OptionTable("", {})

@@ -81,7 +81,7 @@ def _quiet(made: Translation, sense_setting: SenseSetting) -> None:
         made.write(sense_setting, option)
 
 
-def _nothing(_made: Translation, _said: SenseSetting) -> None:
+def _nothing(_made: Translation, _sense_setting: SenseSetting) -> None:
     """Write nothing: it stands in another line, or costs more than it saves."""
 
 

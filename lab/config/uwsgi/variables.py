@@ -112,9 +112,11 @@ def replaced(
         start = value.find(opening, at)
         while start >= 0:
             end = _closing(value, start + 2, budget)
-            found = meaning(value[start + 2 : end]) if end is not None and end > start + 2 else None
-            if found is not None and end is not None:
-                value = value[:start] + found + value[end + 1 :]
+            replacement = (
+                meaning(value[start + 2 : end]) if end is not None and end > start + 2 else None
+            )
+            if replacement is not None and end is not None:
+                value = value[:start] + replacement + value[end + 1 :]
                 break
             start = value.find(opening, start + 2)
         else:
@@ -165,10 +167,10 @@ def of_machine(folder: Path, cpus: int | None = None) -> dict[str, str]:
         cpus: The CPUs of the machine; None: those of this machine.
     """
     user, group = str(os.getuid()), str(os.getgid())
-    found = {"%": "%", "(": "%(", "[": "\033", "u": user, "g": group}
-    found |= {"U": _name("/etc/passwd", user), "G": _name("/etc/group", group)}
-    found |= {"v": as_bytes(str(folder)), "V": "2.0.31", "h": as_bytes(os.uname().nodename)}
-    return found | {"k": str(cpus or os.sysconf("SC_NPROCESSORS_ONLN"))}
+    variables = {"%": "%", "(": "%(", "[": "\033", "u": user, "g": group}
+    variables |= {"U": _name("/etc/passwd", user), "G": _name("/etc/group", group)}
+    variables |= {"v": as_bytes(str(folder)), "V": "2.0.31", "h": as_bytes(os.uname().nodename)}
+    return variables | {"k": str(cpus or os.sysconf("SC_NPROCESSORS_ONLN"))}
 
 
 @cache
@@ -179,7 +181,7 @@ def _name(file: str, number: str) -> str:
     except UnreadableError:
         return number
     named = (line.split(":") for line in lines)
-    return next((each[0] for each in named if each[2:3] == [number]), number)
+    return next((fields[0] for fields in named if fields[2:3] == [number]), number)
 
 
 def of_file(folder: str, file: str) -> dict[str, str]:
@@ -189,9 +191,9 @@ def of_file(folder: str, file: str) -> dict[str, str]:
     holds, _, base = full.rpartition("/")
     stem, dot, ending = base.rpartition(".")
     parts = [part for part in holds.split("/") if part]
-    found = {str(number): "".join(parts[number : number + 1]) for number in range(10)}
-    found |= {"o": file, "p": full, "s": base, "d": f"{holds}/", "c": holds.rpartition("/")[2]}
-    return found | {"e": ending if dot else "", "n": stem if dot else base}
+    variables = {str(number): "".join(parts[number : number + 1]) for number in range(10)}
+    variables |= {"o": file, "p": full, "s": base, "d": f"{holds}/", "c": holds.rpartition("/")[2]}
+    return variables | {"e": ending if dot else "", "n": stem if dot else base}
 
 
 def as_options(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -171,16 +171,16 @@ def _columns(table: str, key: str) -> Mapping[str, Any]:
 @cache
 def senses() -> Mapping[str, Sense]:
     """Return all senses by key, in the order in which they are written."""
-    return {key: _sense(key, said) for key, said in _read("senses.toml").items()}
+    return {key: _sense(key, table) for key, table in _read("senses.toml").items()}
 
 
-def _sense(key: str, said: Mapping[str, Any]) -> Sense:
+def _sense(key: str, table: Mapping[str, Any]) -> Sense:
     columns = {program: _column(column) for program, column in _columns("senses", key).items()}
-    return Sense(key, said["means"], said["kind"], columns, said.get("off", ""))
+    return Sense(key, table["means"], table["kind"], columns, table.get("off", ""))
 
 
-def _column(said: Mapping[str, Any]) -> Spelling:
-    fields = {("opposite" if name == "not" else name): value for name, value in said.items()}
+def _column(table: Mapping[str, Any]) -> Spelling:
+    fields = {("opposite" if name == "not" else name): value for name, value in table.items()}
     lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
     fields |= lists
     return Spelling(**fields)
@@ -196,10 +196,10 @@ def gone() -> tuple[Gone, ...]:
                 program: re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
                 for program, patterns in _columns("gone", key).items()
             },
-            said["instead"],
-            said.get("needless", False),
+            table["instead"],
+            table.get("needless", False),
         )
-        for key, said in _read("gone.toml").items()
+        for key, table in _read("gone.toml").items()
     )
 
 
@@ -209,14 +209,14 @@ def hidden() -> tuple[Hidden, ...]:
     return tuple(
         Hidden(
             key,
-            said["about"],
+            table["about"],
             _columns("hidden", key),
-            said["ask"],
-            said.get("unless", ""),
-            said.get("interface", WSGI),
+            table["ask"],
+            table.get("unless", ""),
+            table.get("interface", WSGI),
             _columns("cases", key),
         )
-        for key, said in _read("hidden.toml").items()
+        for key, table in _read("hidden.toml").items()
     )
 
 
@@ -233,7 +233,7 @@ def by_option(program: str) -> Mapping[str, Sense]:
 
 def gone_of(program: str, option: str) -> Gone | None:
     """Return what is known of an option that no other server has anything for."""
-    for each in gone():
-        if program in each.patterns and each.patterns[program].fullmatch(option):
-            return each
+    for gone_options in gone():
+        if program in gone_options.patterns and gone_options.patterns[program].fullmatch(option):
+            return gone_options
     return None

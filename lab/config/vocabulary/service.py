@@ -220,16 +220,16 @@ def collected(
     """
     options = by_option(program)
     options = {known(name): sense for name, sense in options.items()} | dict(options)
-    found: dict[str, list[Setting]] = {}
+    settings_by_sense: dict[str, list[Setting]] = {}
     rest: list[Setting] = []
     for setting in settings:
         sense = options.get(setting.option) or options.get(known(setting.option))
         if sense is None:
             rest.append(setting)
         else:
-            found.setdefault(sense.key, []).append(setting)
+            settings_by_sense.setdefault(sense.key, []).append(setting)
 
-    def said(sense: Sense, settings: list[Setting]) -> SenseSetting:
+    def sense_setting(sense: Sense, settings: list[Setting]) -> SenseSetting:
         column, last = sense.columns[program], settings[-1]
         was = one_line(", ".join(dict.fromkeys(map(written, settings))))
         if sense.kind == "switch":
@@ -240,7 +240,9 @@ def collected(
             values = tuple(value.in_seconds for value in values)
         return SenseSetting(sense, values, True, was)
 
-    return {key: said(senses()[key], settings) for key, settings in found.items()}, rest
+    return {
+        key: sense_setting(senses()[key], settings) for key, settings in settings_by_sense.items()
+    }, rest
 
 
 def written(setting: Setting) -> str:
@@ -255,21 +257,21 @@ def one_line(text: str) -> str:
 
 
 def with_defaults(
-    program: str, said: Mapping[str, SenseSetting], name: str
+    program: str, sense_settings: Mapping[str, SenseSetting], name: str
 ) -> dict[str, SenseSetting]:
     """Add what holds where nothing is written, and others must be told."""
-    found = dict(said)
+    all_sense_settings = dict(sense_settings)
     for sense in senses().values():
         column = sense.columns.get(program)
-        if column is None or not (column.implied or column.always) or sense.key in said:
+        if column is None or not (column.implied or column.always) or sense.key in sense_settings:
             continue
         on = column.always or column.implied == "true"
         values = () if sense.kind == "switch" else (Expression.of(column.implied),)
         if column.always and sense.kind != "switch":
             continue
         was = _default(sense, column, name, on=on)
-        found[sense.key] = SenseSetting(sense, values, on, was, implied=True)
-    return found
+        all_sense_settings[sense.key] = SenseSetting(sense, values, on, was, implied=True)
+    return all_sense_settings
 
 
 def _default(sense: Sense, column: Spelling, name: str, *, on: bool) -> str:
@@ -291,26 +293,30 @@ def _default(sense: Sense, column: Spelling, name: str, *, on: bool) -> str:
 
 
 def without(
-    said: Mapping[str, SenseSetting], keys: Collection[str]
+    sense_settings: Mapping[str, SenseSetting], keys: Collection[str]
 ) -> tuple[dict[str, SenseSetting], Idle]:
     """Return what is said of other senses, and what is written of *keys*, which has no effect."""
-    kept = {key: sense_setting for key, sense_setting in said.items() if key not in keys}
-    return kept, tuple(said[key].was for key in keys if key in said and not said[key].implied)
+    kept = {key: sense_setting for key, sense_setting in sense_settings.items() if key not in keys}
+    return kept, tuple(
+        sense_settings[key].was
+        for key in keys
+        if key in sense_settings and not sense_settings[key].implied
+    )
 
 
 def sorted_out(
     program: str, rest: Iterable[Setting]
 ) -> tuple[tuple[tuple[str, Gone], ...], tuple[str, ...]]:
     """Return of what has no sense that of which the way out is known, and the others."""
-    found: list[tuple[str, Gone]] = []
+    gone: list[tuple[str, Gone]] = []
     unknown: list[str] = []
     for setting in rest:
         known = gone_of(program, setting.option)
         if known is None:
             unknown.append(written(setting))
         else:
-            found.append((written(setting), known))
-    return tuple(dict.fromkeys(found)), tuple(dict.fromkeys(unknown))
+            gone.append((written(setting), known))
+    return tuple(dict.fromkeys(gone)), tuple(dict.fromkeys(unknown))
 
 
 def split_address(value: Expression) -> tuple[Expression, Expression]:

@@ -56,10 +56,10 @@ def _switch(column: Spelling, *, on: bool) -> Iterator[Step]:
     """Yield how one is set: by a word that says so, without the one that says the opposite."""
     says, against = (column.names, column.opposite) if on else (column.opposite, column.names)
     if says:
-        yield from (Drop(each) for each in against)
+        yield from (Drop(name) for name in against)
         yield Put(says[0], YES)
     else:
-        yield from (Drop(each) if on else Put(each, NO) for each in against[:1])
+        yield from (Drop(name) if on else Put(name, NO) for name in against[:1])
 
 
 def without(option: str) -> StepsOfMeaning:

@@ -320,7 +320,7 @@ def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service
         plain = [address.was for address in addresses if not address.tls]
         lost |= dict.fromkeys(Note(was, ONE_TLS) for was in plain)
         addresses = tuple(address for address in addresses if address.tls)
-    said = {}
+    sense_settings = {}
     for key, sense_setting in service.senses.items():
         number = sense_setting.sense.is_number
         values = tuple(
@@ -338,30 +338,30 @@ def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service
             lost |= dict.fromkeys(Note(sense_setting.entry(value), OTHER_FOLDER) for value in other)
             values = tuple(value for value in values if value not in other)
         if values or not sense_setting.values:
-            said[key] = replace(sense_setting, values=values)
-    unclear = service.unclear | (service.senses.keys() - said.keys())
-    _set_variables(said, addresses, words, lost)
-    return replace(service, senses=said, addresses=addresses, unclear=unclear)
+            sense_settings[key] = replace(sense_setting, values=values)
+    unclear = service.unclear | (service.senses.keys() - sense_settings.keys())
+    _set_variables(sense_settings, addresses, words, lost)
+    return replace(service, senses=sense_settings, addresses=addresses, unclear=unclear)
 
 
 def _set_variables(
-    said: dict[str, SenseSetting],
+    sense_settings: dict[str, SenseSetting],
     addresses: tuple[Address, ...],
     words: Words,
     lost: dict[Note, None],
 ) -> None:
     """Leave out the environment variables that the server cannot be given: they are *lost*."""
-    every = said.pop("environment", None)
+    every = sense_settings.pop("environment", None)
     if every is None:
         return
-    values = [value for sense_setting in said.values() for value in sense_setting.values]
+    values = [value for sense_setting in sense_settings.values() for value in sense_setting.values]
     values += [part for address in addresses for part in address.parts]
     others = set[str]().union(*map(environment.reads, values)) if words.sets_first else None
     reasons = [*environment.refused(every.values, words.variable, others)]
     pairs = [*zip(every.values, reasons, strict=True)]
     lost |= {Note(every.entry(value), reason): None for value, reason in pairs if reason}
     if kept := tuple(value for value, reason in pairs if not reason):
-        said["environment"] = replace(every, values=kept)
+        sense_settings["environment"] = replace(every, values=kept)
 
 
 def _carry(made: Translation, sense_setting: SenseSetting, column: Spelling) -> None:
@@ -444,6 +444,6 @@ def adapted(value: Expression, column: Spelling, counts: str = "") -> tuple[Expr
         says = f"{counted}; {says}" if says else counted
     if bounded.number != value.number:
         bound = "at least" if bounded.number == column.least else "at most"
-        told = f"it takes {bound} {bounded}, and {value} was asked for"
-        says = f"{told}; {says}" if says else told
+        explanation = f"it takes {bound} {bounded}, and {value} was asked for"
+        says = f"{explanation}; {says}" if says else explanation
     return bounded, says

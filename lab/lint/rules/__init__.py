@@ -46,8 +46,8 @@ def inert(profile: Profile) -> tuple[str, ...]:
         return ()
     case = Case.of(config)
     # Every report asks, and a live page after each trial: so of the rules of that kind alone.
-    found = (flaw for code in _inert_codes() for flaw in RULES[code].flaws(case))
-    return tuple(f"{flaw.message}." for flaw in found if flaw.severity is Severity.NO_EFFECT)
+    candidates = (flaw for code in _inert_codes() for flaw in RULES[code].flaws(case))
+    return tuple(f"{flaw.message}." for flaw in candidates if flaw.severity is Severity.NO_EFFECT)
 
 
 @cache

@@ -105,17 +105,17 @@ def no_end(config: Case) -> Iterator[Flaw]:
     """The end of the file does not end it."""
     lines = config.option_lines
     ends = {line.spot.file: at for at, line in enumerate(lines) if line.option in sections.ENDS}
-    for at, each in enumerate(lines):
-        ended = ends.get(each.spot.file, -1) > at
-        if ended or each.inside or not sections.opens(config.table, each.option):
+    for at, option_line in enumerate(lines):
+        ended = ends.get(option_line.spot.file, -1) > at
+        if ended or option_line.inside or not sections.opens(config.table, option_line.option):
             continue
-        below = [line for line in lines[at + 1 : at + 2] if line.spot.file == each.spot.file]
+        below = [line for line in lines[at + 1 : at + 2] if line.spot.file == option_line.spot.file]
         fix = instead(config, below[0].spot, "", "endif =", safe=False) if below else None
         text = (
-            f"{each.text}: no endif follows, so the condition applies to everything below it; add "
-            "endif ="
+            f"{option_line.text}: no endif follows, so the condition applies to everything below "
+            "it; add endif ="
         )
-        yield config.flaw(each.spot, text, fix)
+        yield config.flaw(option_line.spot, text, fix)
 
 
 @rule(

@@ -169,7 +169,7 @@ def addresses(config: Case) -> list[str] | None:
     if setting is None or isinstance(value, ComputedValue):
         return None
     several = value if isinstance(value, list | tuple | set) else [value]
-    return [each for each in several if isinstance(each, str)]
+    return [address for address in several if isinstance(address, str)]
 
 
 @rule(
@@ -434,7 +434,7 @@ def any_proxy(config: Case) -> Iterator[Flaw]:
     """It is no proof that the request came by the proxy."""
     setting, bind = config.last("forwarded_allow_ips"), config.last("bind")
     listens = addresses(config) or ([bind.raw.lstrip("fF\"'")] if bind else [])
-    local = bool(listens) and all(each.startswith(LOCAL) for each in listens)
+    local = bool(listens) and all(address.startswith(LOCAL) for address in listens)
     if setting and "*" in setting.value.replace(" ", "").split(",") and not local:
         yield config.flaw(setting)
 

@@ -43,15 +43,15 @@ def _text(value: object) -> None:
 
 
 def _texts(value: object) -> None:
-    for each in value if isinstance(value, list | tuple | set | dict) else [value or None]:
-        _text(each)
+    for text in value if isinstance(value, list | tuple | set | dict) else [value or None]:
+        _text(text)
 
 
 def _networks(value: object) -> None:
     _text(value)
-    for each in str(value or "").split(","):
-        if each and each.strip() != "*":
-            ipaddress.ip_network(each.strip())
+    for network in str(value or "").split(","):
+        if network and network.strip() != "*":
+            ipaddress.ip_network(network.strip())
 
 
 def _mapping(value: object) -> None:
@@ -122,8 +122,8 @@ def refuses(name: str, value: object) -> str | None:
 )
 def refused(config: Case) -> Iterator[Flaw]:
     """Its type or its text is not one that the setting takes."""
-    for each in written(config):
-        setting, value = each.setting, each.value
+    for setting_value in written(config):
+        setting, value = setting_value.setting, setting_value.value
         kind = refuses(setting.option, value)
         if kind is None or not config.may_be(SINCE.get(kind, "")):
             continue
@@ -155,8 +155,8 @@ def refused(config: Case) -> Iterator[Flaw]:
 )
 def replaced(config: Case) -> Iterator[Flaw]:
     """It is larger than the largest, or 0 where that is not "none"; workers of ASGI read others."""
-    for each in () if is_asgi(config) else written(config):
-        name, value = each.setting.option, each.value
+    for setting_value in () if is_asgi(config) else written(config):
+        name, value = setting_value.setting.option, setting_value.value
         if name not in MOST or not isinstance(value, int):
             continue
         most, zero = MOST[name]
@@ -167,11 +167,13 @@ def replaced(config: Case) -> Iterator[Flaw]:
                 "the request line then has no limit, and a client may send up to 1 MB of it; write "
                 "8190 at most"
             )
-            yield config.flaw(each.setting, text, harmless=True)
+            yield config.flaw(setting_value.setting, text, harmless=True)
         elif value == 0 or (most is not None and value > most):
             taken = zero if value == 0 else most
             text = f"gunicorn uses {taken} instead, without a warning; write {taken}"
-            yield config.flaw(each.setting, text, config.change(each.setting, str(taken)))
+            yield config.flaw(
+                setting_value.setting, text, config.change(setting_value.setting, str(taken))
+            )
 
 
 MOST: Mapping[str, tuple[int | None, int | None]] = {
@@ -225,18 +227,26 @@ def _is_port(text: str) -> bool:
 def address(config: Case) -> Iterator[Flaw]:
     """It listens elsewhere, or does not start."""
     setting = config.last("bind")
-    for each in addresses(config) or ():
-        if setting is None or each.startswith(("unix:", "fd://", "[")):
+    for bind_address in addresses(config) or ():
+        if setting is None or bind_address.startswith(("unix:", "fd://", "[")):
             continue
-        _, _, port = each.removeprefix("tcp://").partition(":")
-        if each.isdecimal():
-            text = f'gunicorn takes {each} for a host, with port 8000; write ":{each}"'
-            fix = config.change(setting, f'":{each}"') if setting.value == each else None
+        _, _, port = bind_address.removeprefix("tcp://").partition(":")
+        if bind_address.isdecimal():
+            text = (
+                f'gunicorn takes {bind_address} for a host, with port 8000; write ":{bind_address}"'
+            )
+            fix = (
+                config.change(setting, f'":{bind_address}"')
+                if setting.value == bind_address
+                else None
+            )
             yield config.flaw(setting, text, fix)
-        elif "/" in each.removeprefix("tcp://"):
-            what = f'"unix:{each}"' if each.startswith(("/", ".")) else '"HOST:PORT"'
+        elif "/" in bind_address.removeprefix("tcp://"):
+            what = (
+                f'"unix:{bind_address}"' if bind_address.startswith(("/", ".")) else '"HOST:PORT"'
+            )
             yield config.flaw(
-                setting, f"gunicorn does not accept {each} as an address; write {what}"
+                setting, f"gunicorn does not accept {bind_address} as an address; write {what}"
             )
         elif port and not _is_port(port.partition(":")[0]):
             text = f"{port} is not a port, and gunicorn does not start; write 0 to {LAST_PORT}"

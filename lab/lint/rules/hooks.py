@@ -42,8 +42,8 @@ def migrates(config: Case) -> Iterator[Flaw]:
     for setting in config.starting("hook-", "exec-"):
         if not MIGRATES.search(setting.value) or LOCKED.search(setting.value):
             continue
-        each = setting.option in EACH or (lazy and setting.option in LOADING)
-        many = each and config.knows("processes") and config.processes > 1
+        in_each_worker = setting.option in EACH or (lazy and setting.option in LOADING)
+        many = in_each_worker and config.knows("processes") and config.processes > 1
         text = "each instance runs it at every start, so two may change the tables at once"
         if many:
             text = f"each of {config.processes} workers runs it, all at the same time"

@@ -51,10 +51,10 @@ missing(
 def sigterm_reloads(config: Case) -> Iterator[Flaw]:
     """A container's stop waits for its limit and then kills."""
     signal = config.known.surroundings.stop_signal
-    said = hooked(config) or config.on("die-on-term") or config.on("exit-on-reload")
+    stops_on_sigterm = hooked(config) or config.on("die-on-term") or config.on("exit-on-reload")
     if signal and signal not in {"SIGTERM", "15"}:
         return
-    if config.master and config.sockets() and not said:
+    if config.master and config.sockets() and not stops_on_sigterm:
         setting = config.last("master")
         implies = config.table.implies_master
         implied = next((setting for setting in config.settings if implies(setting.option)), None)

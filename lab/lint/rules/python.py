@@ -67,8 +67,8 @@ def _python(config: Case) -> tuple[int, int] | None:
         return config.known.python
     homes = config.all("home")
     for setting in reversed(homes):
-        if found := _installed(config, setting):
-            return found
+        if version := _installed(config, setting):
+            return version
     for setting in (*homes, *config.all("pythonpath", "plugins", "plugin", "need-plugins")):
         if match := NAMED.search(setting.value):
             return int(match[1]), int(match[2])

@@ -64,13 +64,15 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
     config = replace(config, as_read=True)  # a name that no server knows is wrong in any case
     strict = config.on("strict")
     declared = config.all("declare-option", *PLACEHOLDERS)
-    own = {setting.value.partition("=")[0] for setting in declared}
+    placeholder_names = {setting.value.partition("=")[0] for setting in declared}
     unread = bool(config.guesses) or _foreign_plugins(config)  # it may be an option of theirs
-    own |= set() if strict else {name for setting in config.settings for name in _named(setting)}
+    placeholder_names |= (
+        set() if strict else {name for setting in config.settings for name in _named(setting)}
+    )
     sought: set[str] = set()
     for setting in config.settings:
         name = setting.option
-        if name in config.table.entries or name in own or re.search(r"[\s:]", name):
+        if name in config.table.entries or name in placeholder_names or re.search(r"[\s:]", name):
             continue
         if len(sought) < MOST_SOUGHT:
             sought.add(name)
@@ -239,14 +241,14 @@ def single_percent(config: Case) -> Iterator[Flaw]:
 def unresolved(config: Case) -> Iterator[Flaw]:
     """A variable of the environment, or what a fragment names, may be there: a remark."""
     fragment = not (config.sockets() or config.all("module", "wsgi", "wsgi-file", "file", "mount"))
-    own = {"_"} | {setting.option for setting in config.settings}
+    option_names = {"_"} | {setting.option for setting in config.settings}
     for setting in config.settings:
         if "(" not in setting.value + setting.raw or TEXTS.match(setting.option) or config.guesses:
             continue  # what is not read may name it
         entry = config.table.entries.get(setting.option)
         early = entry and "IMMEDIATE" in entry.flags and setting.option not in PLACEHOLDERS
         variable = re.search(r"\$\((\w+)\)", setting.value)
-        if unknown := sorted(set(_named(setting)) - own):
+        if unknown := sorted(set(_named(setting)) - option_names):
             stays = (
                 "the text stays as it is"
                 if "%(" in setting.value
@@ -346,7 +348,7 @@ def _named(setting: Setting) -> list[str]:
     if "%(" not in setting.raw or TEXTS.match(setting.option):
         return []
     inner = re.findall(r"%\(([^)]*)\)", setting.raw)
-    words = (word for each in inner for word in each.split())
+    words = (word for expression in inner for word in expression.split())
     return [word for word in words if not re.fullmatch(r"[-+*/]+|\d+|%.", word)]
 
 

@@ -20,13 +20,13 @@ SOCKETLESS = (
 
 def addresses(config: Case) -> list[tuple[str, Setting]]:
     """Return the addresses to listen at, in one spelling, with the options that say them."""
-    found = []
+    listen_addresses = []
     for setting in config.settings:
         if BINDS.fullmatch(setting.option) and not setting.option.endswith("subscription-server"):
             address = re.sub(r"^(0\.0\.0\.0|\*):", ":", setting.value.partition(",")[0])
             if not re.search(r"[$%]\(|^=|:0$|^$", address):
-                found.append((address, setting))
-    return found
+                listen_addresses.append((address, setting))
+    return listen_addresses
 
 
 @rule(
@@ -117,7 +117,7 @@ OTHERS = ("py-tracebacker", "pty-socket", "tuntap-router", "zerg-pool", "zergpoo
 def mode_of_no_socket(config: Case) -> Iterator[Flaw]:
     """With `uid`, uWSGI binds as root because of chown-socket: core/uwsgi.c:2619."""
     bound = [setting.value for setting in config.settings if BINDS.fullmatch(setting.option)]
-    tcp = bound and not any(is_unix(each) or re.search(r"[$%]\(", each) for each in bound)
+    tcp = bound and not any(is_unix(address) or re.search(r"[$%]\(", address) for address in bound)
     if tcp and not config.starting(*OTHERS):
         yield from (
             config.flaw(setting, fix=config.drop(setting))

@@ -101,17 +101,17 @@ def plugin_inside(config: Case) -> Iterator[Flaw]:
     """As python in pip's build. Whether another plugin's file is there is not looked at."""
     inside = config.known.plugins or frozenset()
     for setting in config.all("plugin", "plugins", "need-plugin", "need-plugins"):
-        names = [each.strip() for each in setting.value.split(",")]
+        names = [name.strip() for name in setting.value.split(",")]
         # "python3" and "python311" are Debian's names for the one that is called python inside.
-        found = [name for name in names if {name, name.rstrip("0123456789")} & inside]
-        if found:
+        embedded = [name for name in names if {name, name.rstrip("0123456789")} & inside]
+        if embedded:
             ends = setting.option.startswith("need-")
             effect = "does not start without it" if ends else "logs that it is missing"
             text = (
-                f"{found[0]} is part of this uWSGI, which looks for {found[0]}_plugin.so anyway "
-                f"and {effect}; leave it out"
+                f"{embedded[0]} is part of this uWSGI, which looks for {embedded[0]}_plugin.so "
+                f"anyway and {effect}; leave it out"
             )
-            fix = config.drop(setting) if found == names else None
+            fix = config.drop(setting) if embedded == names else None
             yield config.flaw(setting, text, fix, harmless=not ends)
 
 

@@ -193,10 +193,10 @@ def _words(comparison: Comparison | None, noise: float | None) -> tuple[str, str
     ratio, colour = comparison.ratio, COLOURS[comparison.verdict]
     if noise is not None:
         return f"noise {share(noise)}", layout.MUTED
-    told = comparison.verdict.differs
-    if told or comparison.bound:
-        said = f" {comparison.verdict}" if told else ""
-        return f"{comparison.bound}{figure(ratio.value)}x{said}", colour
+    differs = comparison.verdict.differs
+    if differs or comparison.bound:
+        verdict = f" {comparison.verdict}" if differs else ""
+        return f"{comparison.bound}{figure(ratio.value)}x{verdict}", colour
     if comparison.below is not None:
         return f"< {comparison.below:.0%}", colour
     return comparison.verdict_text, colour
@@ -216,14 +216,14 @@ def _range(comparisons: Iterable[Comparison]) -> tuple[float, float]:
 def _ticks(low: float, high: float) -> list[float]:
     """Return 1 and ratios to both sides of it, far enough apart to be read."""
     apart = math.log(high / low) / 4.5
-    found = [1.0]
+    ticks = [1.0]
     for side in (ABOVE_ONE, BELOW_ONE):
         last = 1.0
         for tick in side:
             if low <= tick <= high and abs(math.log(tick / last)) >= apart:
-                found.append(tick)
+                ticks.append(tick)
                 last = tick
-    return sorted(found)
+    return sorted(ticks)
 
 
 def _key(rows: Sequence[_Row], conclusion: Conclusion, name: str) -> list[Artist]:

@@ -50,28 +50,30 @@ class Curve:
     def quantiles(self, shares: Sequence[float]) -> list[float | None]:
         """Return the latency, in seconds, at each share; None with fewer than ten beyond it."""
         least = BEYOND * (1 - 1e-9) / sum(self.latency.values())
-        found = zip(shares, quantiles(self.latency, shares), strict=True)
-        return [value if 1 - share >= least else None for share, value in found]
+        points = zip(shares, quantiles(self.latency, shares), strict=True)
+        return [value if 1 - share >= least else None for share, value in points]
 
 
 def curves(summary: Summary) -> tuple[Curve, ...]:
     """Return every profile's, those without replies left out."""
-    found = (_curve(summary.observations, profile.name) for profile in summary.run.plan.profiles)
-    return tuple(curve for curve in found if sum(curve.latency.values()) >= LEAST)
+    profile_curves = (
+        _curve(summary.observations, profile.name) for profile in summary.run.plan.profiles
+    )
+    return tuple(curve for curve in profile_curves if sum(curve.latency.values()) >= LEAST)
 
 
-def chosen(summary: Summary, found: Sequence[Curve]) -> tuple[Curve, ...]:
+def chosen(summary: Summary, all_curves: Sequence[Curve]) -> tuple[Curve, ...]:
     """Return those to draw: all, or the first, the last, and the largest changes between."""
-    if len(found) <= MAX_LINES:
-        return tuple(found)
-    names = [curve.profile for curve in found]
+    if len(all_curves) <= MAX_LINES:
+        return tuple(all_curves)
+    names = [curve.profile for curve in all_curves]
     steps = [step for step in summary.steps if step.profile in names[1:-1]]
     steps.sort(key=lambda step: _weight(summary, step), reverse=True)
-    told = [step.profile for step in steps if _weight(summary, step) > (False, 0.0)]
+    changes = [step.profile for step in steps if _weight(summary, step) > (False, 0.0)]
     # Where trials begin to count, or cease to, no ratio says what the curve shows.
-    turns = [b.profile for a, b in itertools.pairwise(found[:-1]) if a.counts != b.counts]
-    kept = {names[0], names[-1], *[*turns, *told][: MAX_LINES - 2]}
-    return tuple(curve for curve in found if curve.profile in kept)
+    turns = [b.profile for a, b in itertools.pairwise(all_curves[:-1]) if a.counts != b.counts]
+    kept = {names[0], names[-1], *[*turns, *changes][: MAX_LINES - 2]}
+    return tuple(curve for curve in all_curves if curve.profile in kept)
 
 
 def draw(conclusion: Conclusion) -> Picture | None:
@@ -121,15 +123,15 @@ def _line(axes: Axes, curve: Curve, number: int) -> float:
 
 
 def _curve(observations: Sequence[Observation], profile: str) -> Curve:
-    own = [item for item in observations if item.trial.measures(profile)]
-    good = [item for item in own if "p50" in item.metrics]
-    windows = [window for item in good or own for window in item.trial.windows]
+    profile_observations = [item for item in observations if item.trial.measures(profile)]
+    good = [item for item in profile_observations if "p50" in item.metrics]
+    windows = [window for item in good or profile_observations for window in item.trial.windows]
     return Curve(profile, bool(good), merged_latency(windows))
 
 
 def _weight(summary: Summary, step: StepComparison) -> tuple[bool, float]:
     """Return how much a step is worth a line: told apart first, then by its size."""
-    told = [
+    sizes = [
         abs(math.log(comparison.ratio.value))
         for name in ("throughput", "p99", "cpu")
         if (comparison := step.step.get(name)) is not None
@@ -140,7 +142,7 @@ def _weight(summary: Summary, step: StepComparison) -> tuple[bool, float]:
         diagnosis.standing is Standing.CONFIRMED
         for diagnosis in summary.diagnoses.get(step.profile, ())
     )
-    return confirmed or bool(told), max(told, default=0.0)
+    return confirmed or bool(sizes), max(sizes, default=0.0)
 
 
 def _describe(lines: Sequence[Curve], notes: Sequence[str]) -> str:

@@ -112,7 +112,7 @@ def _panel(axes: Axes, sweep: SweepConclusion, metric: str, lines: Lines) -> Non
     axes.set_axisbelow(True)
     if counted:
         marks = [0, *(10**power for power in range(9) if 10**power <= axes.get_ylim()[1])]
-        axes.set_yticks(marks, [f"{each:,}" for each in marks])
+        axes.set_yticks(marks, [f"{mark:,}" for mark in marks])
         axes.minorticks_off()
     else:
         axes.set_ylim(*_limits(*axes.get_ylim()))
@@ -148,12 +148,12 @@ def _apart(axes: Axes, places: Sequence[float], values: Sequence[str]) -> list[s
     sides = [LETTER * (1 + len(value)) / 2 for value in values]
     # The first and the last are always there.
     free, end = -math.inf, middles[-1] - sides[-1]
-    told = []
+    labels = []
     for value, middle, side in zip(values[:-1], middles, sides, strict=False):
         fits = free <= middle - side and middle + side <= end
-        told.append(value if fits else "")
+        labels.append(value if fits else "")
         free = middle + side if fits else free
-    return [*told, values[-1]]
+    return [*labels, values[-1]]
 
 
 def _drawable(line: Sequence[SweepValue | None], metric: str) -> list[SweepValue | None]:
@@ -233,11 +233,11 @@ def _describe(sweep: SweepConclusion, read: dict[str, Lines], notes: Sequence[st
         *notes,
     ]
     for metric, lines in read.items():
-        texts += _told(metric, lines)
+        texts += _descriptions(metric, lines)
     return " ".join(texts)
 
 
-def _told(metric: str, lines: Lines) -> Iterator[str]:
+def _descriptions(metric: str, lines: Lines) -> Iterator[str]:
     for name, line in lines.items():
         counts = [
             sweep_value for sweep_value in line if sweep_value is not None and sweep_value.counts

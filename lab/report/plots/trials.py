@@ -175,7 +175,7 @@ def _ratios(name: str, trials: Sequence[DrawnTrial]) -> list[tuple[DrawnTrial, f
     for drawn_trial, value in having:
         if drawn_trial.observation is not None:
             values.setdefault(drawn_trial.trial.slot.arm.name, []).append(value)
-    centres = {arm: statistics.median(found) for arm, found in values.items()}
+    centres = {arm: statistics.median(arm_values) for arm, arm_values in values.items()}
     placed = (
         (drawn_trial, value, centres.get(drawn_trial.trial.slot.arm.name))
         for drawn_trial, value in having
