@@ -5,8 +5,8 @@ The article's ladder, as often as it takes to see what its figures are made of.
 
 "Getting Every Microsecond Out of uWSGI" (2016) measures each configuration once with
 `ab -c 500 -n 5000` and reports 347, 1,069, 1,483, 1,607 and 1,745 requests/s. Here the same five
-configurations get the same load on two CPUs at a quarter of this machine's speed, at which a
-request costs about as long as it cost there, each trial in a network namespace of its own with
+configurations get the same load on two CPUs, slowed until a request takes about as long as it took
+there (`CPU_TIME`), each trial in a network namespace of its own with
 `tcp_syn_linear_timeouts = 0` as on that kernel. Three conditions: the queue of 100 connections that
 they have; `listen = 1024`; and the queue of 100 with the server's output on a terminal that is read
 slowly. A round has each configuration once in each condition, in shuffled order. Writes
@@ -25,6 +25,7 @@ import select
 import shutil
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import threading
@@ -53,7 +54,13 @@ PUBLISHED = {
 """Profile -> requests/s that the article reports."""
 
 CONDITIONS = ("queue of 100", "listen = 1024", "slow terminal")
-SHARE = 0.25
+
+CPU_TIME = 1.24e-3
+"""Seconds that a request takes a slowed CPU; two CPUs that serve 1,745 requests/s need 1.15 ms."""
+
+LEAST, MOST = 0.1, 0.5
+"""Shares of the machine's time at which a slowed server is like one of real CPUs."""
+
 CLIENTS, REQUESTS, PATIENCE = 500, 5000, 90
 
 TERMINAL = 150_000
@@ -71,7 +78,7 @@ MOST_ERRORS = 5
 PORT = 8080
 
 
-def trial(profile: str, condition: str) -> dict[str, Any]:
+def trial(profile: str, condition: str, share: float) -> dict[str, Any]:
     """Measure one configuration once, in the network namespace that this process has to itself."""
     Path("/proc/sys/net/ipv4/tcp_syn_linear_timeouts").write_text("0\n", encoding="ascii")
     subprocess.run(("ip", "link", "set", "lo", "up"), check=True)
@@ -94,7 +101,7 @@ def trial(profile: str, condition: str) -> dict[str, Any]:
     reader.start()
     try:
         _wait(server)
-        return _load(server) | {"condition": condition, "profile": profile}
+        return _load(server, share) | {"condition": condition, "profile": profile, "share": share}
     finally:
         ended.set()
         with suppress(ProcessLookupError):
@@ -123,7 +130,7 @@ def _wait(server: subprocess.Popen[bytes]) -> None:
     sys.exit("the server gave no reply")
 
 
-def _load(server: subprocess.Popen[bytes]) -> dict[str, Any]:
+def _load(server: subprocess.Popen[bytes], share: float) -> dict[str, Any]:
     """Return what ab reports, and what the kernel counted, with the server slowed down."""
     before, cpu = read_counters("self"), _cpu(server.pid)
     command = ("ab", "-q", "-c", CLIENTS, "-n", REQUESTS, "-s", PATIENCE)
@@ -135,7 +142,7 @@ def _load(server: subprocess.Popen[bytes]) -> dict[str, Any]:
     )
     cpus = sorted(os.sched_getaffinity(0))
     # The terminal's reader is a thread of this process, and as far from the server as its clients.
-    with slowdown.slowed(SHARE, (ab.pid, os.getpid()), cpus, 600):
+    with slowdown.slowed(share, (ab.pid, os.getpid()), cpus, 600):
         text, _ = ab.communicate(timeout=600)
     after = read_counters("self")
     rate = re.search(r"Requests per second:\s+([\d.]+)", text)
@@ -173,12 +180,12 @@ def main() -> None:
     """Measure what is missing of the rounds, and store each trial at once."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument("--rounds", type=int, default=40, help="how many there are to be")
-    parser.add_argument(
-        "--trial", nargs=2, metavar=("PROFILE", "CONDITION"), help=argparse.SUPPRESS
-    )
+    words = ("PROFILE", "CONDITION", "SHARE")
+    parser.add_argument("--trial", nargs=len(words), metavar=words, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.trial:
-        sys.stdout.write(json.dumps(trial(*given.trial)) + "\n")
+        profile, condition, share = given.trial
+        sys.stdout.write(json.dumps(trial(profile, condition, float(share))) + "\n")
         return
     if os.geteuid() or not shutil.which("ab") or (slowdown.obstacle() is not None):
         sys.exit("published_ladder: needs root with the right to set a real-time policy, and ab")
@@ -186,6 +193,7 @@ def main() -> None:
     trials: list[dict[str, Any]] = stored["trials"]
     environment = read_environment()
     machine = environment["cpu"]["model"]
+    share = _share()
     known = {(entry["profile"], entry["condition"], entry["round"]) for entry in trials}
     for number in range(given.rounds):
         order = [(profile, condition) for profile in PUBLISHED for condition in CONDITIONS]
@@ -193,7 +201,7 @@ def main() -> None:
         for profile, condition in order:
             if (profile, condition, number) in known:
                 continue
-            outcome = _measured(profile, condition)
+            outcome = _measured(profile, condition, share)
             trials.append({"round": number, "machine": machine, **outcome})
             _store(trials, environment)
             sys.stdout.write(
@@ -202,9 +210,18 @@ def main() -> None:
             sys.stdout.flush()
 
 
-def _measured(profile: str, condition: str) -> dict[str, Any]:
+def _share() -> float:
+    """Return the share of this machine's time at which a request takes `CPU_TIME`."""
+    costs = [_measured("cython", "listen = 1024", MOST)["cpu"] for _ in range(3)]
+    share = round(min(max(statistics.median(costs) / CPU_TIME, LEAST), MOST), 2)
+    sys.stdout.write(f"the server has {share:.0%} of the time\n")
+    return share
+
+
+def _measured(profile: str, condition: str, share: float) -> dict[str, Any]:
     """Return a trial's outcome; one in which ab gives up is made again, and its error is kept."""
-    words = (sys.executable, "-m", "studies.published_ladder", "--trial", profile, condition)
+    words = (sys.executable, "-m", "studies.published_ladder", "--trial")
+    words = (*words, profile, condition, str(share))
     errors = list[str]()
     while len(errors) < MOST_ERRORS:
         done = subprocess.run(
@@ -221,7 +238,7 @@ def _measured(profile: str, condition: str) -> dict[str, Any]:
 
 def _store(trials: list[dict[str, Any]], environment: Mapping[str, Any]) -> None:
     kept = {name: environment[name] for name in ("cpu", "kernel", "uwsgi") if name in environment}
-    result = {"share": SHARE, "terminal": TERMINAL, "environment": kept, "trials": trials}
+    result = {"terminal": TERMINAL, "environment": kept, "trials": trials}
     RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 

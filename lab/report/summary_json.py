@@ -204,29 +204,27 @@ def _rules_out(diagnosis: Diagnosis) -> str | None:
 PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
     SummaryDocument: {
         "format": _format,
-        "run": "found.summary.run.name",
-        "command": "found.summary.run.command",
-        "generator": "found.summary.run.generator",
-        "workload": "found.summary.run.plan.workload.name",
-        "path": "found.summary.run.plan.workload.path",
-        "load": "found.summary.run.plan.load",
-        "plan": "found.summary.run.plan",
+        "run": "conclusion.summary.run.name",
+        "command": "conclusion.summary.run.command",
+        "generator": "conclusion.summary.run.generator",
+        "workload": "conclusion.summary.run.plan.workload.name",
+        "path": "conclusion.summary.run.plan.workload.path",
+        "load": "conclusion.summary.run.plan.load",
+        "plan": "conclusion.summary.run.plan",
         "trials": _trials,
         "environments": _environments,
         "machine": _machine,
         "banners": _banners,
         "notes": _notes,
         "metrics": _metrics,
-        "profiles": "found.summary.rows",
-        "conclusion": "found",
-        "skipped": "found.summary.run.skipped",
+        "profiles": "conclusion.summary.rows",
+        "skipped": "conclusion.summary.run.skipped",
         "shares": _shares,
         "applications": _applications,
         **{
-            name: f"found.summary.{name}"
+            name: f"conclusion.summary.{name}"
             for name in ("steps", "aa", "floors", "exit_code", "diagnoses", "inert")
         },
-        "found": None,
     },
     Plan: {
         "baseline": _baseline,

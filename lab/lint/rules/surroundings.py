@@ -240,7 +240,7 @@ def never_started(config: Case) -> Iterator[Flaw]:
     """An application may send READY=1 itself."""
     expected, server = config.known.surroundings.unit_type, config.server
     instead = "notify" if server in NOTIFIES else "exec"
-    if expected == "forking" and not config.last("daemon", "daemonize", "daemonize2"):
+    if expected == "forking" and not config.all("daemon", "daemonize", "daemonize2"):
         text = f"Type=forking: {server} stays in the foreground, so {WHY}; write Type={instead}"
         yield config.flaw(config.top, text)
     elif expected in {"notify", "notify-reload"} and server not in NOTIFIES:
