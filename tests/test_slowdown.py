@@ -13,7 +13,7 @@ import pytest
 from lab.bench.machine import slowdown
 from lab.bench.trials.runner import in_own_time
 from lab.errors import GeneratorError
-from tests.kit.lab_process import SMALL, compare, header, run, trials
+from tests.kit.lab_process import SMALL, compare, header, run, trials, until
 
 WHY_NOT = slowdown.obstacle()
 
@@ -78,8 +78,8 @@ def test_what_cannot_be_slowed_is_refused_in_a_line(words, problem, tmp_path):
 def test_shares_of_the_time_become_those_of_the_servers_own_time():
     """What it waits for passes at the clock's speed, and stays as it is."""
     readings = {"server.busiest": 0.2, "server.idle": 0.1, "elapsed": 3.0}
-    own = in_own_time(readings, 0.25)
-    assert own == {"server.busiest": 0.8, "server.idle": 0.4, "elapsed": 3.0}
+    shares = in_own_time(readings, 0.25)
+    assert shares == {"server.busiest": 0.8, "server.idle": 0.4, "elapsed": 3.0}
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,22 @@ def test_windows_that_end_before_the_trial_end_it(seconds, kill):
 
 
 @slows
+def test_a_load_that_has_ended_does_not_end_the_windows():
+    """As ab, which ends with its last request."""
+    with load() as pid, slowdown.slowed(0.25, (pid,), (0,), 30) as (windows,):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        conductor = psutil.Process(windows)
+        before = conductor.num_ctx_switches().voluntary
+
+        def opened():
+            ended = conductor.status() == psutil.STATUS_ZOMBIE
+            return ended or conductor.num_ctx_switches().voluntary > before + 10
+
+        until(opened, "some windows")
+
+
+@slows
 @pytest.mark.parametrize("moment", range(10))
 def test_no_death_of_the_lab_leaves_anything_behind(moment):
     """Killed at ten moments of some periods."""
@@ -157,7 +173,9 @@ def test_a_run_says_what_its_server_had(tmp_path):
     assert header(tmp_path)["plan"]["share"] == 0.25
     readings = [trial["readings"] for trial in trials(tmp_path)]
     cores = float(len(os.sched_getaffinity(0)))
-    assert {(each["server.share"], each["server.cores"]) for each in readings} == {(0.25, cores)}
+    assert {(reading["server.share"], reading["server.cores"]) for reading in readings} == {
+        (0.25, cores)
+    }
     for name in ("server.cpu_unslowed", "server.cpu_halved"):
         assert all(reading[name] > 0 for reading in readings)
     done = run("lab", "report", *tmp_path.glob("results/*"), cwd=tmp_path)

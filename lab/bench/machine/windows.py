@@ -50,20 +50,16 @@ def main() -> None:
     finally:
         for spinner in spinners:
             os.kill(spinner, signal.SIGKILL)
-        for thread in load:
-            with suppress(ProcessLookupError):
-                _schedule(thread, os.SCHED_OTHER, 0)
+        _schedule_load(load, os.SCHED_OTHER, 0)
 
 
 def _conduct(load: list[int], begin: int, window: int, period: int, end: int) -> None:
     """Let the load run before everything else between the windows, and after it within them."""
     while begin < end and not select.select([0], [], [], 0)[0]:
         _sleep_until(begin)
-        for thread in load:
-            _schedule(thread, os.SCHED_IDLE, 0)
+        _schedule_load(load, os.SCHED_IDLE, 0)
         _sleep_until(begin + window)
-        for thread in load:
-            _schedule(thread, os.SCHED_FIFO, LOAD)
+        _schedule_load(load, os.SCHED_FIFO, LOAD)
         # Where it was kept from its CPU for a period, it leaves that one out.
         begin += period * max(1, -((begin - time.monotonic_ns()) // period))
 
@@ -100,6 +96,13 @@ def _schedule(thread: int, policy: int, priority: int) -> None:
     if policy != os.SCHED_OTHER:
         policy |= os.SCHED_RESET_ON_FORK
     os.sched_setscheduler(thread, policy, os.sched_param(priority))
+
+
+def _schedule_load(load: list[int], policy: int, priority: int) -> None:
+    """Set the policy of the load's threads; those that have ended need none."""
+    for thread in load:
+        with suppress(ProcessLookupError):
+            _schedule(thread, policy, priority)
 
 
 def _sleep_until(instant: int) -> None:
