@@ -113,12 +113,12 @@ class Service(Flask):
         began = perf_counter_ns()
         environ.setdefault("REQUEST_METHOD", "")
         body = self.wsgi_app(environ, start_response)
-        own = self._own
-        if own is None:  # the first one, in this worker
-            own = self._own = self.durations.own()
+        counters = self._own
+        if counters is None:  # the first one, in this worker
+            counters = self._own = self.durations.own()
         bits = ((perf_counter_ns() - began) // FIRST_BOUND).bit_length()
         # What notes no class is an `Answer`: 2xx.
-        own[environ.get(COUNTERS, 0) + bits] += 1
+        counters[environ.get(COUNTERS, 0) + bits] += 1
         return body
 
     def log_exception(self, exc_info: Any) -> None:

@@ -121,9 +121,9 @@ def _ask_master(path: bytes) -> dict[str, Any]:
         connection.connect(path)
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
         with connection.makefile("rb") as stream:
-            said = stream.read()
+            reply = stream.read()
     # After HTTP's headers with `stats-http`, at once without.
-    document: dict[str, Any] = json.loads(said[said.index(b"{") :])
+    document: dict[str, Any] = json.loads(reply[reply.index(b"{") :])
     return document
 
 

@@ -117,7 +117,7 @@ def _file_and_section(name: str) -> tuple[Path, str]:
     return Path(name), "uwsgi"
 
 
-def _options(path: Path, asked: str) -> Iterator[Option]:
+def _options(path: Path, wanted_section: str) -> Iterator[Option]:
     """Yield the options that uWSGI takes from a section."""
     section, first = "", 0
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
@@ -125,13 +125,13 @@ def _options(path: Path, asked: str) -> Iterator[Option]:
         line = raw.strip(" \t\r")
         if line.startswith("["):
             section = line[1:-1]
-            if section == asked and first:
+            if section == wanted_section and first:
                 raise ValueError(
                     f"{path}:{number}: a second section [{section}], whose values replace "
                     f"those of the one in line {first}: make them one"
                 )
-            first = first or (number if section == asked else 0)
-        elif section == asked and line and line[0] not in ";#":
+            first = first or (number if section == wanted_section else 0)
+        elif section == wanted_section and line and line[0] not in ";#":
             name, _, value = line.partition("=")
             yield Option(path, number, name.rstrip(" \t\r"), value.strip(" \t\r"))
 
@@ -149,9 +149,9 @@ def asks(options: Iterable[Option], name: str) -> bool:
     """Return whether a profile asks for a variable: by a condition, or in a value."""
     conditions = ("if-env", "ifenv", "if-not-env")
     return any(
-        (each.name in conditions and each.value.partition("=")[0] == name)
-        or f"$({name})" in each.value
-        for each in options
+        (option.name in conditions and option.value.partition("=")[0] == name)
+        or f"$({name})" in option.value
+        for option in options
     )
 
 
@@ -199,8 +199,8 @@ def expanded(text: str, environ: Mapping[str, str]) -> str | None:
     >>> expanded("/a$(HOME)", {"HOME": "/"}), expanded("/a$(b c)", {})
     ('$(HOME)', None)
     """
-    if found := re.search(r"[@%]\(", text):
-        return found[0]
+    if match := re.search(r"[@%]\(", text):
+        return match[0]
     names = re.findall(r"\$\(([^()]+)\)", text)
     return next((f"$({name})" for name in names if name in environ), None)
 
@@ -218,11 +218,11 @@ def check_name(path: str, environ: Mapping[str, str]) -> None:
         raise ValueError(f"{expected}: it begins with a slash")
     if not path.strip("/"):
         raise ValueError(f"{expected}: it has a name")
-    if found := expanded(path, environ):
-        raise ValueError(f"{expected}: uWSGI expands {found}")
+    if placeholder := expanded(path, environ):
+        raise ValueError(f"{expected}: uWSGI expands {placeholder}")
     if ":" in path:
         raise ValueError(f"{expected}: a colon would make it an address")
-    if any(ord(each) < 32 for each in path) or path != path.strip():
+    if any(ord(character) < 32 for character in path) or path != path.strip():
         raise ValueError(f"{expected}: without line breaks, and without blanks at its ends")
     if len(os.fsencode(path)) > LONGEST:
         raise ValueError(f"{expected}: of {LONGEST} bytes at the most")
@@ -251,9 +251,9 @@ def check_free(path: Path) -> None:
     Raises:
         ValueError: Another kind of file has the name, or a process that is alive listens there.
     """
-    for each in (path, path.with_name(f"{path.name}.stats")):
-        if os.path.lexists(each) and not each.is_socket():
-            raise ValueError(f"{each} is there and is no socket: remove it, or set SOCKET")
+    for socket_path in (path, path.with_name(f"{path.name}.stats")):
+        if os.path.lexists(socket_path) and not socket_path.is_socket():
+            raise ValueError(f"{socket_path} is there and is no socket: remove it, or set SOCKET")
     pid = listener(path)
     if pid is not None:
         who = f"process {pid}" if pid else "a process of another container"

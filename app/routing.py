@@ -33,22 +33,22 @@ def segment_of(routes: Map) -> Segment | None:
     view has several rules: then the order of rules matters, which Werkzeug knows.
     """
     rules = list(routes.iter_rules())
-    found = [rule for rule in rules if "<" in rule.rule.split("/")[1]]
-    if len(found) != 1 or routes.converters["default"] is not UnicodeConverter:
+    variable_rules = [rule for rule in rules if "<" in rule.rule.split("/")[1]]
+    if len(variable_rules) != 1 or routes.converters["default"] is not UnicodeConverter:
         return None
-    [rule] = found
+    [rule] = variable_rules
     named = re.fullmatch(r"/<(\w+)>", rule.rule)
     if (
         named is None
-        or any(each.host or each.subdomain for each in rules)
+        or any(route.host or route.subdomain for route in rules)
         or rule.methods is None
         or rule.defaults
         or rule.redirect_to
         or rule.websocket
-        or [each.endpoint for each in rules].count(rule.endpoint) > 1
+        or [route.endpoint for route in rules].count(rule.endpoint) > 1
     ):
         return None
-    others = frozenset(each.rule.split("/")[1] for each in rules)
+    others = frozenset(route.rule.split("/")[1] for route in rules)
     return Segment(rule, rule.methods, named[1], others)
 
 

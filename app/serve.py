@@ -80,9 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     serve.add_argument(
         "--print", action="store_true", help="print what would be run, and run nothing"
     )
-    asked = parser.parse_args(arguments)
+    namespace = parser.parse_args(arguments)
     try:
-        run(asked.profile, only_print=asked.print)
+        run(namespace.profile, only_print=namespace.print)
     except (ValueError, OSError) as error:
         sys.exit(f"fibonacci: {error}")
 
@@ -108,7 +108,7 @@ def run(profile: str, *, only_print: bool = False) -> None:
     if asks(options, "SOCKET"):
         check_folder(Path(variables["SOCKET"]).parent)
         check_free(Path(variables["SOCKET"]))
-    if any(each.name == "log-master" for each in options):
+    if any(option.name == "log-master" for option in options):
         never_wait_for_the_log()
     os.environ.update(variables)
     os.execvp(command[0], command)  # noqa: S606 - no shell is what is wanted
@@ -117,10 +117,10 @@ def run(profile: str, *, only_print: bool = False) -> None:
 def program() -> str:
     """Return the path of uWSGI: of the environment that this runs in, or else of PATH."""
     beside = Path(sys.executable).with_name("uwsgi")
-    found = str(beside) if beside.is_file() else shutil.which("uwsgi")
-    if found is None:
+    path = str(beside) if beside.is_file() else shutil.which("uwsgi")
+    if path is None:
         raise ValueError(f"there is no uwsgi beside {sys.executable}, nor on PATH: install it")
-    return found
+    return path
 
 
 def locate(profile: str) -> str:
@@ -132,15 +132,15 @@ def locate(profile: str) -> str:
     """
     if not ("/" in profile or re.search(r"\.ini(:[^/]*)?$", profile)):
         paths = (folder / f"{profile}.ini" for folder in FOLDERS)
-        path = next((each for each in paths if each.is_file()), None)
+        path = next((candidate for candidate in paths if candidate.is_file()), None)
         if path is None:
             raise ValueError(f"no profile {profile!r}{_close(profile)} Or give the path of an ini.")
         profile = str(path)
     # Not what a link leads to: uWSGI's %d is the folder of the link, too.
     ini = os.path.abspath(profile)  # noqa: PTH100 - see above
     folder = os.path.dirname(ini)  # noqa: PTH120 - a section may follow
-    if found := expanded(folder, os.environ):
-        raise ValueError(f"{folder}: uWSGI expands {found}: rename that folder")
+    if placeholder := expanded(folder, os.environ):
+        raise ValueError(f"{folder}: uWSGI expands {placeholder}: rename that folder")
     return ini
 
 
@@ -166,8 +166,10 @@ def environment(options: Sequence[Option], environ: Mapping[str, str]) -> dict[s
     if asks(options, "PROCESSES"):
         variables.setdefault("PROCESSES", str(processes()))
     if asks(options, "SOCKET"):
-        own = [each.value[5:] for each in options if each.value.startswith("sock=/")]
-        path = variables.setdefault("SOCKET", *own[:1] or [""])
+        profile_paths = [
+            option.value[5:] for option in options if option.value.startswith("sock=/")
+        ]
+        path = variables.setdefault("SOCKET", *profile_paths[:1] or [""])
         check_name(path, environ)
     return variables
 

@@ -75,7 +75,7 @@ def run_lab(folder: Path, *words: str) -> Run:
     done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=False)
     if done.returncode not in (0, 3):
         sys.exit("the run failed; its message is above")
-    (made,) = (each for each in set(folder.glob("results/*")) - known if each.is_dir())
+    (made,) = (path for path in set(folder.glob("results/*")) - known if path.is_dir())
     return read_run(made)
 
 
@@ -93,7 +93,9 @@ def seconds_of_a_turn() -> float:
 def turns_for(folder: Path, quick: tuple[str, ...]) -> dict[str, int]:
     """Return by what is planted how many turns take that share of a request's CPU."""
     observations = summarise(run_lab(folder, write_server(folder, "alone", 0), *quick)).observations
-    request = statistics.median(each.metrics["cpu"] for each in observations if each.valid)
+    request = statistics.median(
+        observation.metrics["cpu"] for observation in observations if observation.valid
+    )
     turn = seconds_of_a_turn()
     return {planted: round(share * request / turn) for planted, share in PLANTED.items()}
 
@@ -111,9 +113,9 @@ def compare_pairs(run: Run) -> dict[str, dict[str, list[dict[str, Any]]]]:
     """Return by what is planted and by metric what each pair comes out at."""
     summary = summarise(run)
     names = iter([profile.name for profile in run.plan.profiles])
-    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    comparisons: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for planted, count in COUNTS.items():
-        by_metric = found[planted] = {metric: [] for metric in METRICS}
+        by_metric = comparisons[planted] = {metric: [] for metric in METRICS}
         for _ in range(count):
             one, other = next(names), next(names)
             for metric, pairs in by_metric.items():
@@ -127,7 +129,7 @@ def compare_pairs(run: Run) -> dict[str, dict[str, list[dict[str, Any]]]]:
                 ratio = result.ratio
                 figures = (ratio.value, ratio.low, ratio.high) if ratio is not None else ()
                 pairs.append({"pair": [one, other], "ratio": figures, "verdict": result.verdict})
-    return found
+    return comparisons
 
 
 def main() -> None:
@@ -135,25 +137,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Differences of known size, and none.")
     parser.add_argument("--quick", action="store_true", help="five blocks of 1.5 s, to try it")
     parser.add_argument("--output", type=Path, default=ROOT / "studies" / "results" / "aa.json")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         turns = turns_for(Path(name), ("--quick",))
-        run = measure(Path(name), turns, ("--quick",) if asked.quick else ())
-    found, floors = compare_pairs(run), summarise(run).floors
-    for planted, by_metric in found.items():
+        run = measure(Path(name), turns, ("--quick",) if arguments.quick else ())
+    comparisons, floors = compare_pairs(run), summarise(run).floors
+    for planted, by_metric in comparisons.items():
         for metric, pairs in by_metric.items():
-            told = sum(Verdict(pair["verdict"]).differs for pair in pairs)
-            print(f"{planted}, {metric}: {told} of {len(pairs)} pairs are told apart")
+            differing = sum(Verdict(pair["verdict"]).differs for pair in pairs)
+            print(f"{planted}, {metric}: {differing} of {len(pairs)} pairs are told apart")
     stored = {
-        "command": "python -m studies.aa" + " --quick" * asked.quick,
+        "command": "python -m studies.aa" + " --quick" * arguments.quick,
         "environment": read_environment(),
         "seed": run.plan.seed,
         "sizes": {"blocks": run.plan.blocks, "window": run.plan.window, "warmup": run.plan.warmup},
         "turns": turns,
         "floors": {metric: floors[metric] for metric in METRICS},
-        "comparisons": found,
+        "comparisons": comparisons,
     }
-    asked.output.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
+    arguments.output.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

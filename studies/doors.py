@@ -57,7 +57,9 @@ def main() -> None:
         rounds.append({door: measure(DOORS[door]) for door in doors})
         print(f"round {number + 1} of {ROUNDS} done", file=sys.stderr)
     medians = {
-        profile: {door: statistics.median(each[door][profile] for each in rounds) for door in DOORS}
+        profile: {
+            door: statistics.median(figures[door][profile] for figures in rounds) for door in DOORS
+        }
         for profile in PROFILES
     }
     print(f"{'server CPU a request, µs':<26}" + "".join(f"{door:>24}" for door in DOORS))

@@ -48,11 +48,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="FILE")
     arguments = parser.parse_args()
-    found = look("production")
-    if found.missing is not None:
-        print(f"production {found.missing}")
+    installation = look("production")
+    if installation.missing is not None:
+        print(f"production {installation.missing}")
         return 3
-    with running(found.profile, workers=WORKERS) as stack, ProcessPoolExecutor(CLIENTS) as pool:
+    with (
+        running(installation.profile, workers=WORKERS) as stack,
+        ProcessPoolExecutor(CLIENTS) as pool,
+    ):
         seeds = count(arguments.seed * 1000)
         warm_up = load(pool, stack.address, WARM_UP, seeds)
         before = settled(stack.server.pid)
@@ -105,7 +108,7 @@ def show(stored: dict[str, Any], problems: list[str]) -> None:
         was, now = stored["before"][name] / 1e6, stored["after"][name] / 1e6
         print(f"memory, {what}: {was:.2f} MB, then {now:.2f} MB ({now - was:+.2f})")
     print(f"{len(stored['after']['descriptors'])} processes, {stored['respawned']} replaced")
-    print("\n".join(f"WRONG: {each}" for each in problems) or "nothing is wrong")
+    print("\n".join(f"WRONG: {problem}" for problem in problems) or "nothing is wrong")
 
 
 if __name__ == "__main__":

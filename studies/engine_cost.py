@@ -243,8 +243,8 @@ def print_scenario(name: str, costs: dict[str, list[float]]) -> None:
     print(f"  {'generator':<14}{'median, µs':>12}{'range, µs':>18}{'/ wrk, 95% interval':>24}")
     for generator, values in costs.items():
         spread = f"{min(values) * 1e6:.3g} - {max(values) * 1e6:.3g}"
-        said = "" if generator == "wrk" else over_wrk(values, costs["wrk"])
-        print(f"  {generator:<14}{median(values) * 1e6:>12.3g}{spread:>18}{said:>24}".rstrip())
+        wrk_ratio = "" if generator == "wrk" else over_wrk(values, costs["wrk"])
+        print(f"  {generator:<14}{median(values) * 1e6:>12.3g}{spread:>18}{wrk_ratio:>24}".rstrip())
 
 
 def over_wrk(values: list[float], wrk: list[float]) -> str:

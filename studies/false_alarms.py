@@ -208,9 +208,9 @@ def observe(chance: random.Random, noise: Noise, true: float, blocks: int) -> li
     seen = []
     for block in range(blocks):
         chance.shuffle(arms)
-        for position, (each, speed) in enumerate(arms):
+        for position, (trial_arm, speed) in enumerate(arms):
             time = (block + position / len(arms)) / blocks
-            trial = Trial(Slot(block, position, each), 0, 0.0, "", "")
+            trial = Trial(Slot(block, position, trial_arm), 0, 0.0, "", "")
             value = 1000 * speed * noise(chance, time)
             seen.append(Observation(trial, {"throughput": value}, ()))
     return seen
@@ -257,7 +257,7 @@ def across(
     chance: random.Random, noise: Noise, true: float, blocks: int
 ) -> tuple[Verdict, ThresholdOutcome]:
     """Return what a comparison of two runs says, the second of which has the change."""
-    before, after = (simulate(chance, noise, each, blocks) for each in (1.0, true))
+    before, after = (simulate(chance, noise, speed, blocks) for speed in (1.0, true))
     if before.change.ratio is None or after.change.ratio is None:
         return Verdict.INVALID, ThresholdOutcome.UNJUDGED
     least = combined_floor(*(noise_of(run.aa) for run in (before, after)))
@@ -296,8 +296,8 @@ def table() -> Iterator[str]:
     for noise in NOISES:
         for blocks in (5, 10, 20, 40):
             for mode in MODES:
-                found = (*rates(mode, noise, 1.0, blocks), *rates(mode, noise, PLANTED, blocks))
-                cells = "".join(f"{100 * rate:>13.1f}" for rate in found)
+                shares = (*rates(mode, noise, 1.0, blocks), *rates(mode, noise, PLANTED, blocks))
+                cells = "".join(f"{100 * rate:>13.1f}" for rate in shares)
                 yield f"    {noise:<13}{blocks:>3}  {mode:<8}{cells}"
 
 

@@ -155,25 +155,25 @@ def modules() -> dict[str, dict[str, Any]]:
         folder = Path(name)
         print(build(folder / "all", candidates))
         plain = _with_one(None, candidates, folder)
-        found: dict[str, dict[str, Any]] = {}
+        comparisons: dict[str, dict[str, Any]] = {}
         for module in candidates:
             one = _with_one(module, candidates, folder)
-            found[module] = {
+            comparisons[module] = {
                 name: _found(f"{module}, {name}", name, plain, one, pairs=8, rounds=40)
                 for name in APPLICATIONS
             }
-        return found
+        return comparisons
 
 
 def _with_one(module: str | None, candidates: Sequence[str], folder: Path) -> Path:
     """Copy *folder*/all, each of the candidates but *module* as its source; return the copy."""
     copy = folder / (module or "none").replace("/", "-")
     copytree(folder / "all", copy)
-    for each in candidates:
-        if each != module:
-            (copy / f"{each}{sysconfig.get_config_var('EXT_SUFFIX')}").unlink()
-            source = distribution(each.partition("/")[0]).locate_file(f"{each}.py")
-            (copy / f"{each}.py").write_bytes(Path(str(source)).read_bytes())
+    for candidate in candidates:
+        if candidate != module:
+            (copy / f"{candidate}{sysconfig.get_config_var('EXT_SUFFIX')}").unlink()
+            source = distribution(candidate.partition("/")[0]).locate_file(f"{candidate}.py")
+            (copy / f"{candidate}.py").write_bytes(Path(str(source)).read_bytes())
     return copy
 
 
@@ -187,9 +187,9 @@ def _found(
     rounds: int = 60,
 ) -> dict[str, Any]:
     """Compare two folders, and say what came of it while the others are still to come."""
-    found = compared(application, before, after, pairs=pairs, rounds=rounds)
-    print(_said(title, found), flush=True)
-    return found
+    comparison = compared(application, before, after, pairs=pairs, rounds=rounds)
+    print(_said(title, comparison), flush=True)
+    return comparison
 
 
 def _said(name: str, step: dict[str, Any]) -> str:
@@ -202,23 +202,23 @@ def _said(name: str, step: dict[str, Any]) -> str:
 
 def main() -> int:
     """Measure, and store what was found."""
-    asked = sys.argv[1:]
-    if asked not in ([], ["modules"]):
+    arguments = sys.argv[1:]
+    if arguments not in ([], ["modules"]):
         print(__doc__)
-        return 0 if asked == ["--help"] else 2
+        return 0 if arguments == ["--help"] else 2
     try:
         print(check())
     except FrameworkError as error:
         print(error)
         return 3
     stored = {
-        **({"modules": modules()} if asked else {"applications": applications()}),
+        **({"modules": modules()} if arguments else {"applications": applications()}),
         "interpreter": interpreter(),
         "machine": read_environment()["cpu"],
         "versions": {name: version(name) for name in (*PACKAGES, "cython")},
         "measured": time.strftime("%Y-%m-%d"),
     }
-    path = RESULTS / ("framework_modules.json" if asked else "framework.json")
+    path = RESULTS / ("framework_modules.json" if arguments else "framework.json")
     path.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     return 0
 

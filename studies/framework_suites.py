@@ -57,15 +57,15 @@ def outcomes(folder: Path, build: str) -> dict[str, str]:
     command = [str(PYTHON), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout=20"]
     command += [f"--junitxml={report}"]
     subprocess.run(command, cwd=folder, env=environment, check=False)
-    found: dict[str, str] = {}
+    by_test: dict[str, str] = {}
     for case in ET.parse(report).iter("testcase"):
         name = f"{case.get('classname')}::{case.get('name')}"
         tags = {child.tag for child in case}
         failed, skipped = tags & {"failure", "error"}, "skipped" in tags
         # An error at the end of a test is a second case of it.
-        if failed or name not in found:
-            found[name] = "failed" if failed else "skipped" if skipped else "passed"
-    return found
+        if failed or name not in by_test:
+            by_test[name] = "failed" if failed else "skipped" if skipped else "passed"
+    return by_test
 
 
 def _check_loaded(build: str, environment: Mapping[str, str]) -> None:
@@ -96,12 +96,14 @@ def unpacked(package: str, folder: Path) -> Path:
 def compared(package: str, folder: Path) -> dict[str, Any]:
     """Run the tests of a package in both ways, and return what became of them."""
     sources = unpacked(package, folder)
-    found = {build: outcomes(sources, build) for build in BUILDS}
+    by_build = {build: outcomes(sources, build) for build in BUILDS}
     counts = {
-        build: {kind: list(each.values()).count(kind) for kind in ("passed", "failed", "skipped")}
-        for build, each in found.items()
+        build: {
+            kind: list(by_test.values()).count(kind) for kind in ("passed", "failed", "skipped")
+        }
+        for build, by_test in by_build.items()
     }
-    plain, compiled = found["plain"], found["compiled"]
+    plain, compiled = by_build["plain"], by_build["compiled"]
     return {
         "version": version(package),
         **counts,
@@ -121,20 +123,20 @@ def main() -> int:
     try:
         what = check()
         with tempfile.TemporaryDirectory() as name:
-            found = {package: compared(package, Path(name)) for package in PACKAGES}
+            by_package = {package: compared(package, Path(name)) for package in PACKAGES}
     except FrameworkError as error:
         print(error)
         return 3
     stored = {
         "compiled": what,
         "interpreter": interpreter(),
-        "packages": found,
+        "packages": by_package,
         "measured": time.strftime("%Y-%m-%d"),
     }
     RESULTS.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
-    regressions = [test for each in found.values() for test in each["regressions"]]
-    for package, each in found.items():
-        print(f"{package} {each['version']}: plain {each['plain']}, compiled {each['compiled']}")
+    regressions = [test for suite in by_package.values() for test in suite["regressions"]]
+    for package, suite in by_package.items():
+        print(f"{package} {suite['version']}: plain {suite['plain']}, compiled {suite['compiled']}")
     print("\n".join(["regressions:", *regressions]) if regressions else "no regression")
     return 1 if regressions else 0
 

@@ -174,17 +174,17 @@ def _counted(folder: Path, application: str, build: str, number: str, phase: str
 
 def measure() -> dict[str, Any]:
     """Count everything, and say so on the way."""
-    asked = [
+    cases = [
         (application, build, number, "whole")
         for application in APPLICATIONS
         for build in ("pure", "cython")
         for number in NUMBERS
     ]
-    parts = [("service", "cython", "9000", each) for each in PHASES]
+    parts = [("service", "cython", "9000", phase) for phase in PHASES]
     # A count is the same whatever runs beside it.
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        counted = list(pool.map(lambda each: _said(count(*each)), [*asked, *parts]))
-    cells, phases = counted[: len(asked)], counted[len(asked) :]
+        counted = list(pool.map(lambda case: _said(count(*case)), [*cases, *parts]))
+    cells, phases = counted[: len(cases)], counted[len(cases) :]
     return {
         "cells": [asdict(cell) for cell in cells],
         "phases": [asdict(cell) for cell in phases],
@@ -210,9 +210,9 @@ def check() -> int:
         return 3
     status = 0
     for number in ("9000", "100 digits"):
-        asked = {"application": "service", "build": "cython", "number": number}
+        key = {"application": "service", "build": "cython", "number": number}
         before = next(
-            cell["instructions"] for cell in stored["cells"] if asked.items() <= cell.items()
+            cell["instructions"] for cell in stored["cells"] if key.items() <= cell.items()
         )
         now = count("service", "cython", number).instructions
         change = now / before - 1

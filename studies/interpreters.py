@@ -49,8 +49,8 @@ version = ["{clone}/.venv/bin/uwsgi", "--python-version"]
 def python_of(clone: Path) -> dict[str, Any]:
     """Return version and compiler of the Python of a set-up."""
     command = (clone / ".venv" / "bin" / "python", "-c", VERSION)
-    found: dict[str, Any] = json.loads(subprocess.check_output(command))
-    return found
+    python: dict[str, Any] = json.loads(subprocess.check_output(command))
+    return python
 
 
 def measure(clones: dict[str, Path], pythons: dict[str, dict[str, Any]], blocks: int) -> Summary:
@@ -70,21 +70,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="One profile under several Pythons.")
     parser.add_argument("clones", type=Path, nargs="+", metavar="CLONE")
     parser.add_argument("--blocks", type=int, default=10)
-    asked = parser.parse_args()
-    clones = {FIRST: ROOT} | {each.name: each.resolve() for each in asked.clones}
-    pythons = {name: python_of(each) for name, each in clones.items()}
-    summary = measure(clones, pythons, asked.blocks)
+    arguments = parser.parse_args()
+    clones = {FIRST: ROOT} | {clone.name: clone.resolve() for clone in arguments.clones}
+    pythons = {name: python_of(clone) for name, clone in clones.items()}
+    summary = measure(clones, pythons, arguments.blocks)
     values = {row.profile.name: row.values for row in summary.rows}
     stored = {}
     for name, python in pythons.items():
-        found = summary.compare("cpu", name, FIRST)
-        ratio = None if found.ratio is None else asdict(found.ratio)
+        comparison = summary.compare("cpu", name, FIRST)
+        ratio = None if comparison.ratio is None else asdict(comparison.ratio)
         stored[name] = python | {"cpu": values[name]["cpu"]}
         if name != FIRST:
-            stored[name] |= {"ratio": ratio, "verdict": found.verdict}
+            stored[name] |= {"ratio": ratio, "verdict": comparison.verdict}
     content = {
         "environment": read_environment(),
-        "blocks": asked.blocks,
+        "blocks": arguments.blocks,
         "floor": summary.floors["cpu"],
         "interpreters": stored,
     }

@@ -111,13 +111,13 @@ def play(problems: list[str]) -> dict[str, dict[str, dict[str, str]]]:
                 outcome = played[request.name]
                 wrong = request.judge(outcome, front=door.nginx)
                 word = WRONG_BODY if wrong and wrong.startswith(WRONG_BODY) else outcome.word
-                said = {"said": outcome.said} if outcome.said else {}
-                outcomes[request.name][door.name] = {"outcome": word, **said}
+                detail = {"said": outcome.said} if outcome.said else {}
+                outcomes[request.name][door.name] = {"outcome": word, **detail}
             wrong_ones = faults(requests, played) if door.nginx else []
             wrong_ones += [
-                f"{name}: failed, {each}" for name, each in played.items() if each.failed()
+                f"{name}: failed, {outcome}" for name, outcome in played.items() if outcome.failed()
             ]
-            problems += [f"{door.name}: {each}" for each in wrong_ones + broken(server)]
+            problems += [f"{door.name}: {fault}" for fault in wrong_ones + broken(server)]
         print(f"{door.name}: {len(requests)} requests", file=sys.stderr)
     return outcomes
 
@@ -140,8 +140,8 @@ def damage(door: Door, count: int, seed: int, problems: list[str]) -> dict[str, 
             storm.examples.extend(examples)
             if deaths := server.deaths():
                 break
-        found = broken(server)
-    problems += [f"{door.name}, damaged: {each}" for each in wrongs(storm, door) + found]
+        breakages = broken(server)
+    problems += [f"{door.name}, damaged: {fault}" for fault in wrongs(storm, door) + breakages]
     if deaths:
         problems.append(f"{door.name}: {found_out(door, requests)}")
     sent = sum(storm.words.values())
@@ -162,18 +162,18 @@ def found_out(door: Door, suspects: Sequence[bytes], folder: Path = FOUND) -> st
 
 def broken(server: Stand) -> list[str]:
     """Return what broke in the server, one sentence each."""
-    found = [] if server.answers() else ["it does not answer any more"]
+    breakages = [] if server.answers() else ["it does not answer any more"]
     if deaths := server.deaths():
-        found.append(f"{deaths} processes died")
-    return found + [f"its log says {each!r}" for each in server.complaints()]
+        breakages.append(f"{deaths} processes died")
+    return breakages + [f"its log says {complaint!r}" for complaint in server.complaints()]
 
 
 def wrongs(storm: Storm, door: Door) -> list[str]:
     """Return which outcomes no damaged request may have, one sentence each, with examples."""
     never = (FAILED, *NEVER) if door.nginx else (FAILED,)
     counts = [f"{storm.words[word]} x {word}" for word in never if storm.words[word]]
-    examples = [each for each in storm.examples if each[0] in never]
-    return counts + [f"{word}: {said!r} to {sent[:200]!r}" for word, sent, said in examples]
+    examples = [example for example in storm.examples if example[0] in never]
+    return counts + [f"{word}: {reply!r} to {sent[:200]!r}" for word, sent, reply in examples]
 
 
 def summary(storm: Storm) -> dict[str, int]:

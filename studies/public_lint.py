@@ -43,7 +43,7 @@ def counted(folder: Path) -> dict[str, Any]:
         except ProfileError as error:
             refused[_reason(str(error), name)] += 1
             continue
-        counts = {each.code for each in linted.flaws if each.severity is not Severity.REMARK}
+        counts = {flaw.code for flaw in linted.flaws if flaw.severity is not Severity.REMARK}
         server = servers.setdefault(
             linted.config.server,
             {"files": 0, "without_findings": 0, "rules": Counter(), "remarks": Counter()},
@@ -51,7 +51,7 @@ def counted(folder: Path) -> dict[str, Any]:
         server["files"] += 1
         server["without_findings"] += not counts
         server["rules"].update(counts)
-        server["remarks"].update({each.code for each in linted.flaws} - counts)
+        server["remarks"].update({flaw.code for flaw in linted.flaws} - counts)
     for server in servers.values():
         for kind in ("rules", "remarks"):
             server[kind] = dict(sorted(server[kind].items(), key=lambda it: (-it[1], it[0])))
@@ -60,8 +60,8 @@ def counted(folder: Path) -> dict[str, Any]:
 
 def _reason(message: str, name: str) -> str:
     """Return why a file was not read, without its name and what stands in it."""
-    said = re.sub(r"^:?\d*: ", "", message.removeprefix(name))
-    return re.split(r", because it has|:|'", said)[0].strip()
+    reason = re.sub(r"^:?\d*: ", "", message.removeprefix(name))
+    return re.split(r", because it has|:|'", reason)[0].strip()
 
 
 def main() -> None:
@@ -71,11 +71,11 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--collected", required=True, help="when the files were collected")
-    asked = parser.parse_args()
-    folder = asked.folder.resolve()
+    arguments = parser.parse_args()
+    folder = arguments.folder.resolve()
     with contextlib.chdir(folder):  # a Dockerfile beside the linter says nothing of them
         result = counted(folder)
-    result |= {"collected": asked.collected, "version": version("uwsgi-fibonacci-lab")}
+    result |= {"collected": arguments.collected, "version": version("uwsgi-fibonacci-lab")}
     RESULTS.write_text(json.dumps(result, indent=1) + "\n")
     print(json.dumps(result, indent=1))
 

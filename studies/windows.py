@@ -57,11 +57,14 @@ def logarithms(run: Run) -> dict[str, tuple[float, float]] | None:
     None where a trial does not count.
     """
     seen = observe(run)
-    if not all(each.valid for each in seen):
+    if not all(observation.valid for observation in seen):
         return None
-    found = {(each.trial.slot.arm.name, each.trial.slot.arm.role): each.metrics for each in seen}
-    first = found["http-socket", Role.PROFILE]
-    again, other = found["http-socket", Role.AA], found["tuned", Role.PROFILE]
+    by_arm = {
+        (observation.trial.slot.arm.name, observation.trial.slot.arm.role): observation.metrics
+        for observation in seen
+    }
+    first = by_arm["http-socket", Role.PROFILE]
+    again, other = by_arm["http-socket", Role.AA], by_arm["tuned", Role.PROFILE]
     return {
         metric: (math.log(again[metric] / first[metric]), math.log(other[metric] / first[metric]))
         for metric in METRICS
@@ -70,14 +73,14 @@ def logarithms(run: Run) -> dict[str, tuple[float, float]] | None:
 
 def row(runs: list[Run]) -> dict[str, float]:
     """Return a trial's relative noise by metric, and the seconds from one trial to the next."""
-    ratios = [each for run in runs if (each := logarithms(run)) is not None]
+    ratios = [run_ratios for run in runs if (run_ratios := logarithms(run)) is not None]
     starts = [[trial.started_at for trial in run.trials] for run in runs]
-    seconds = [(max(each) - min(each)) / (len(each) - 1) for each in starts]
-    found = {"rounds": float(len(ratios)), "seconds": statistics.median(seconds)}
+    seconds = [(max(times) - min(times)) / (len(times) - 1) for times in starts]
+    figures = {"rounds": float(len(ratios)), "seconds": statistics.median(seconds)}
     for metric in METRICS:
-        columns = zip(*(each[metric] for each in ratios), strict=True)
-        found[metric] = math.sqrt(statistics.mean(map(statistics.variance, columns)) / 2)
-    return found
+        columns = zip(*(run_ratios[metric] for run_ratios in ratios), strict=True)
+        figures[metric] = math.sqrt(statistics.mean(map(statistics.variance, columns)) / 2)
+    return figures
 
 
 def main() -> None:
@@ -85,25 +88,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What a window of each length tells per second.")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--output", type=Path, default=ROOT / "studies/results/windows.json")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     runs: dict[float, list[Run]] = {window: [] for window in WINDOWS}
-    for _ in range(asked.rounds):
+    for _ in range(arguments.rounds):
         for window in random.sample(WINDOWS, len(WINDOWS)):
             runs[window].append(block(window))
     rows = {f"{window:g}": row(made) for window, made in runs.items()}
-    for seconds, found in rows.items():
+    for seconds, figures in rows.items():
         for metric in METRICS:
-            cost = found[metric] ** 2 * found["seconds"] * 1e4
+            cost = figures[metric] ** 2 * figures["seconds"] * 1e4
             print(
-                f"{seconds} s, {metric}: noise {found[metric]:.1%}, "
-                f"{found['seconds']:.1f} s a trial, cost {cost:.0f}"
+                f"{seconds} s, {metric}: noise {figures[metric]:.1%}, "
+                f"{figures['seconds']:.1f} s a trial, cost {cost:.0f}"
             )
     stored = {
-        "command": f"python studies/windows.py --rounds {asked.rounds}",
+        "command": f"python studies/windows.py --rounds {arguments.rounds}",
         "environment": read_environment(),
         "windows": rows,
     }
-    asked.output.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
+    arguments.output.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -329,15 +329,15 @@ def commands(text: str) -> Iterator[str]:
         line[2:] for _, body in _fences(text) for line in body.splitlines() if line[:2] == "$ "
     )
     for line in (*typed, *(line for script in scripts(text) for line in script.splitlines())):
-        if found := re.split(r"(?:^|\s+)# ", line)[0].strip():
-            yield " ".join(found.split())
+        if command := re.split(r"(?:^|\s+)# ", line)[0].strip():
+            yield " ".join(command.split())
 
 
 def inline(text: str) -> Iterator[str]:
     """Yield the commands of the lab that stand within a sentence, as in `lab run tuned --quick`."""
     outside = re.sub(r"^ *```.*?^ *```", "", text, flags=re.DOTALL | re.MULTILINE)
-    for found in re.findall(r"`((?:\.venv/bin/)?lab [^`]+)`", outside):
-        yield " ".join(found.split())
+    for command in re.findall(r"`((?:\.venv/bin/)?lab [^`]+)`", outside):
+        yield " ".join(command.split())
 
 
 def scripts(text: str) -> Iterator[str]:
@@ -363,14 +363,14 @@ def _steps(content: Any) -> Iterator[str]:
             else:
                 yield from _steps(value)
     elif not isinstance(content, str) and hasattr(content, "__iter__"):
-        for each in content:
-            yield from _steps(each)
+        for part in content:
+            yield from _steps(part)
 
 
 def words_of(command: str) -> list[str]:
     """Return the words of a command, without the variables before it and what follows on it."""
-    said = re.sub(r"\$\([^)]*\)", "SAID", command)  # what a shell puts there is one word
-    words = [*dropwhile(re.compile("[A-Z_]+=").match, shlex.split(said))]
+    substituted = re.sub(r"\$\([^)]*\)", "SAID", command)  # what a shell puts there is one word
+    words = [*dropwhile(re.compile("[A-Z_]+=").match, shlex.split(substituted))]
     ends = (n for n, word in enumerate(words) if word in ("||", "&&", "|", ">", ">>", ";"))
     return words[: next(ends, len(words))]
 
@@ -393,9 +393,13 @@ def how(command: str) -> str | None:
 
 def listed() -> list[str]:
     """Return the commands of both tables."""
-    return [each for table in (ELSEWHERE, NOT_RUN) for some in table.values() for each in some]
+    return [
+        command for table in (ELSEWHERE, NOT_RUN) for some in table.values() for command in some
+    ]
 
 
 def unknown(text: str) -> list[str]:
     """Return the commands of a page of which nobody says what runs them."""
-    return [each for each in commands(text) if how(each) is None and each not in listed()]
+    return [
+        command for command in commands(text) if how(command) is None and command not in listed()
+    ]

@@ -51,20 +51,20 @@ def found_in(folder: Path, *, remarks: bool) -> Iterator[tuple[str, list[Located
                 for flaw in result.flaws
                 if flaw.shown or remarks
             }
-            yield name, once(sorted(every.values(), key=lambda each: each.order))
+            yield name, once(sorted(every.values(), key=lambda located: located.order))
 
 
-def verdict_of(found: LocatedFlaw, rows: list[dict[str, str]]) -> str:
+def verdict_of(located: LocatedFlaw, rows: list[dict[str, str]]) -> str:
     """
     Return what was said of a finding; of several of its rule in the file, what was said of most.
 
     What was wrong with a message that reads otherwise now was not said of this one.
     """
-    same = [row for row in rows if row["message"] == found.flaw.message]
-    said = Counter(row["judgement"] for row in same or rows)
-    if not same and set(said) & set(BAD):
+    same = [row for row in rows if row["message"] == located.flaw.message]
+    judgements = Counter(row["judgement"] for row in same or rows)
+    if not same and set(judgements) & set(BAD):
         return NOT_JUDGED
-    return said.most_common(1)[0][0] if said else NOT_JUDGED
+    return judgements.most_common(1)[0][0] if judgements else NOT_JUDGED
 
 
 def main(folder: Path, *, remarks: bool = False) -> int:
@@ -76,16 +76,16 @@ def main(folder: Path, *, remarks: bool = False) -> int:
     by_code: dict[str, Counter[str]] = defaultdict(Counter)
     counts = []
     with contextlib.chdir(folder):  # what is a container's is said by a Dockerfile there
-        for name, found in found_in(folder, remarks=remarks):
-            if isinstance(found, str):
-                print(f"not read: {found}")
+        for name, flaws_or_reason in found_in(folder, remarks=remarks):
+            if isinstance(flaws_or_reason, str):
+                print(f"not read: {flaws_or_reason}")
                 continue
-            counts.append(len(found))
-            for each in found:
-                verdict = verdict_of(each, judged[name, each.flaw.code])
-                by_code[each.flaw.code][verdict] += 1
+            counts.append(len(flaws_or_reason))
+            for located in flaws_or_reason:
+                verdict = verdict_of(located, judged[name, located.flaw.code])
+                by_code[located.flaw.code][verdict] += 1
                 if verdict in (NOT_JUDGED, *BAD):
-                    print(f"{verdict}: {each.place} {each.flaw.code} {each.message}")
+                    print(f"{verdict}: {located.place} {located.flaw.code} {located.message}")
     total = sum(by_code.values(), Counter())
     for code, verdicts in sorted(by_code.items(), key=lambda it: -it[1].total()):
         print(f"{code:<6} {verdicts.total():>4}  {dict(verdicts)}")
@@ -96,7 +96,7 @@ def main(folder: Path, *, remarks: bool = False) -> int:
     print(
         f"useful {share:.0%}; a file: median {median:g}, most {max(counts)}, none {counts.count(0)}"
     )
-    return int(any(total[each] for each in BAD) or share < USEFUL or median > MEDIAN)
+    return int(any(total[judgement] for judgement in BAD) or share < USEFUL or median > MEDIAN)
 
 
 if __name__ == "__main__":

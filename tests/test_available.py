@@ -42,10 +42,10 @@ def peer(tmp_path):
 
 def served(**changes):
     """Return what a profile with *changes* serves for a workload of two interfaces."""
-    asked = Workload(
+    the_workload = Workload(
         "db-big", "/", Expectation(), app="a:w", apps={"wsgi": "a:w", "tornado": "a:t"}
     )
-    return app_of(make.replace(make.profile("x"), **changes), asked)
+    return app_of(make.replace(make.profile("x"), **changes), the_workload)
 
 
 def test_a_profile_serves_the_first_of_its_interfaces_that_a_workload_has():
@@ -65,8 +65,8 @@ def test_a_profile_may_serve_something_of_its_own_for_a_family():
 def test_an_application_that_the_user_names_is_served_by_either_interface():
     """Whether it is one for that interface, its server says; and the Flask service is for one."""
     named = workload(app="shop:app", chdir=SITES)
-    own = [app_of(profiles.read(name), named) for name in ("tuned", "uvicorn", "hypercorn")]
-    assert own == ["shop:app"] * 3
+    apps = [app_of(profiles.read(name), named) for name in ("tuned", "uvicorn", "hypercorn")]
+    assert apps == ["shop:app"] * 3
     ours = app_of(profiles.read("uvicorn"), read("fib").workload)
     assert ours == "loadtests.workloads.fib._asgi:app"
     assert app_of(profiles.read("uvicorn"), read("payload-1k").workload) is None
@@ -84,7 +84,7 @@ def test_what_a_configuration_serves_is_no_application_for_the_other_interface(
     chosen, skipped, _ = available(
         [command, "granian-asgi", "granian"], workload(profile_names_app=True)
     )
-    assert [each.profile.name for each in chosen][1:] == [kept]
+    assert [installation.profile.name for installation in chosen][1:] == [kept]
     assert [why.split(";")[0][:6] for why in skipped.values()] == ["serves"]
 
 
@@ -94,16 +94,16 @@ def test_each_arm_asks_what_its_profile_serves():
     assert arm_of(tornado, HELLO, Load()).workload.app == "a:t"
     assert arm_of(make.profile("y"), HELLO, Load()).workload.app == "loadtests.workloads.hello:app"
     assert arm_of(make.profile("y"), FIB, Load()).workload.app is None
-    own = Workload("m:a", "/", Expectation(), app="m:a")
-    assert arm_of(make.profile("y"), own, Load()).workload == own
-    assert app_of(make.replace(make.profile("z"), interfaces=("tornado",)), own) is None
+    the_workload = Workload("m:a", "/", Expectation(), app="m:a")
+    assert arm_of(make.profile("y"), the_workload, Load()).workload == the_workload
+    assert app_of(make.replace(make.profile("z"), interfaces=("tornado",)), the_workload) is None
 
 
 def test_a_pair_that_cannot_be_is_skipped_and_told(peer):
     """The others are compared; the run stores the reason, and says it before it starts."""
     path = peer("loop", 'interface = ["tornado"]')
     prepared = prepare(Measurement(profiles=("tuned", path), seed=1), FIB)
-    assert [each.name for each in prepared.plan.profiles] == ["tuned"]
+    assert [profile.name for profile in prepared.plan.profiles] == ["tuned"]
     assert prepared.skipped == {"loop": "serves Tornado applications; fib has none"}
     assert "skipped: loop serves Tornado applications; fib has none" in announcement(prepared)
 
@@ -145,8 +145,8 @@ def test_if_nothing_can_run_it_is_one_error(peer):
 )
 def test_why_a_peer_is_not_installed(peer, lines, reason):
     """As its first word is Python, only its version tells that its server is missing."""
-    found = look(peer("a", *lines))
-    assert found.missing.startswith(reason)
+    installation = look(peer("a", *lines))
+    assert installation.missing.startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_why_a_peer_is_not_installed(peer, lines, reason):
 )
 def test_what_a_peer_runs_from_elsewhere_may_be_missing(peer, key, program, needed):
     """A program of another environment, or the compiler of one that is made here."""
-    found = look(peer("a", 'needs = "make peers"', key, program=program))
-    assert found.missing == f"needs {needed} (make peers), which is not installed"
+    installation = look(peer("a", 'needs = "make peers"', key, program=program))
+    assert installation.missing == f"needs {needed} (make peers), which is not installed"
 
 
 def test_an_ini_without_its_plug_in_is_skipped(tmp_path):
@@ -167,7 +167,7 @@ def test_an_ini_without_its_plug_in_is_skipped(tmp_path):
     path = tmp_path / "loop.ini"
     path.write_text("[lab]\nneeds = plug-in nosuch\n[uwsgi]\nhttp-socket = :$(PORT)\n")
     chosen, skipped, _ = available(["tuned", str(path)], FIB)
-    assert [each.profile.name for each in chosen] == ["tuned"]
+    assert [installation.profile.name for installation in chosen] == ["tuned"]
     assert skipped == {"loop": "uWSGI is built without plug-in nosuch: make setup"}
 
 
@@ -175,14 +175,14 @@ def test_without_uwsgi_the_peers_are_left(monkeypatch, peer):
     """What is missing is said with the command that installs it."""
     monkeypatch.setattr("lab.bench.machine.programs.find_command", lambda name: None)
     chosen, skipped, _ = available(["tuned", peer("a")], FIB)
-    assert [each.profile.name for each in chosen] == ["a"]
+    assert [installation.profile.name for installation in chosen] == ["a"]
     assert skipped["tuned"].endswith("nor on PATH: make setup")
 
 
 def test_the_version_of_a_server_is_the_first_line_that_it_says(peer):
     """Of uWSGI by itself; a profile with no such command has none."""
-    said = look(peer("a", 'version = ["{python}", "-c", "print(); print(1.5); print(2)"]'))
-    assert (said.missing, said.version) == (None, "1.5")
+    installation = look(peer("a", 'version = ["{python}", "-c", "print(); print(1.5); print(2)"]'))
+    assert (installation.missing, installation.version) == (None, "1.5")
     assert look("tuned").version.startswith("2.")
     assert look(peer("b")).version == ""
 

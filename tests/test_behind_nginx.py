@@ -70,8 +70,8 @@ def started(folder, *command):
 def test_the_linter_finds_nothing_in_it(tmp_path):
     """What is recommended is not then criticised; a remark is no criticism."""
     (tmp_path / "shop.ini").write_text(copied("ini"))
-    found = lint(str(tmp_path / "shop.ini"), Known())
-    assert {each.code for each in found.flaws if each.severity is not Severity.REMARK} == set()
+    linted = lint(str(tmp_path / "shop.ini"), Known())
+    assert {flaw.code for flaw in linted.flaws if flaw.severity is not Severity.REMARK} == set()
 
 
 @pytest.mark.skipif(

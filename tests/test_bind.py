@@ -26,10 +26,10 @@ ELSEWHERE = replace(FIB, runtime=replace(FIB.runtime, bind="127.0.0.2"))
 @pytest.mark.parametrize("name", ["baseline", "tuned", "listen"])
 def test_servers_listen_there_and_nowhere_else(name):
     """Whichever front end they have."""
-    with running(name, ELSEWHERE) as found:
-        assert found.address[0] == "127.0.0.2"
+    with running(name, ELSEWHERE) as server:
+        assert server.address[0] == "127.0.0.2"
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection((LOOPBACK, found.address[1]), 5.0).close()
+            socket.create_connection((LOOPBACK, server.address[1]), 5.0).close()
 
 
 @pytest.mark.slow
@@ -88,10 +88,10 @@ def test_an_address_of_another_machine_is_refused():
 def test_who_can_be_reached_from_the_network_is_warned(monkeypatch, bind, warned):
     """In a line before the first trial."""
     monkeypatch.setattr("lab.cli.options.execution.own_address", str)
-    asked = application(Job(bind=bind))
-    lines = list(announcement(prepare(Measurement(profiles=("tuned",), pin=False), asked)))
-    said = f"warning: the servers of this run are reachable from the network at {bind}"
-    assert (said in lines) is warned
+    the_workload = application(Job(bind=bind))
+    lines = list(announcement(prepare(Measurement(profiles=("tuned",), pin=False), the_workload)))
+    warning = f"warning: the servers of this run are reachable from the network at {bind}"
+    assert (warning in lines) is warned
 
 
 def test_a_process_knows_where_it_runs():

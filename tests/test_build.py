@@ -45,9 +45,9 @@ def test_a_missing_compiler_is_loud_and_not_fatal(project):
     assert "THE COMPILED EXTENSION WAS NOT BUILT. PURE PYTHON WILL ANSWER" in result.stderr
     assert "No such file or directory: '/nonexistent/cc'" in result.stderr
     assert "apt-get install gcc libc6-dev python3-dev" in result.stderr
-    told = answer(project)
-    assert told.stdout.startswith("pure | not built: [Errno 2] No such file or directory")
-    assert told.stdout.endswith("| [0, 1, 1, 2]\n")
+    done = answer(project)
+    assert done.stdout.startswith("pure | not built: [Errno 2] No such file or directory")
+    assert done.stdout.endswith("| [0, 1, 1, 2]\n")
 
 
 @pytest.mark.slow

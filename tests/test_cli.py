@@ -203,15 +203,15 @@ def test_the_list_shows_what_the_page_of_profiles_shows():
     """The same ratio for each profile, whichever is read first."""
     page = (ROOT / "docs/reference/profiles.md").read_text().partition("## The ladder")[0]
     cells = [line.split(" | ") for line in page.splitlines() if line.startswith("| [")]
-    told = {row[0].partition("[")[2].partition("]")[0]: row[4].split()[0] for row in cells}
-    assert told["processes-threads"] != "-"
+    ratios = {row[0].partition("[")[2].partition("]")[0]: row[4].split()[0] for row in cells}
+    assert ratios["processes-threads"] != "-"
     text = CliRunner().invoke(list_command, standalone_mode=False).output
     rows = (line.split() for line in text.splitlines() if re.match(r"  \S.*\dx( |$)", line))
     listed = {
         row[0]: next(cell for cell in row if re.fullmatch(r"~?[\d.]+x", cell)) for row in rows
     }
     assert listed == {
-        name: cell.replace("\\", "") for name, cell in told.items() if cell not in ("-", "|")
+        name: cell.replace("\\", "") for name, cell in ratios.items() if cell not in ("-", "|")
     }
 
 

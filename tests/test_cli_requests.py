@@ -38,25 +38,27 @@ def compared(tmp_path_factory):
 @pytest.mark.slow
 def test_a_mix_is_measured_and_each_request_has_its_row(compared):
     """All replies are right; what was read, and what varies, is said before the first trial."""
-    folder, printed, said = compared
+    folder, printed, stderr = compared
     for trial in trials(folder):
         window = trial["windows"][0]
         assert window["errors"] == {}
-        assert sum(sum(each["latency"].values()) for each in window["requests"]) == window["ok"]
+        assert (
+            sum(sum(request["latency"].values()) for request in window["requests"]) == window["ok"]
+        )
     assert "p50 of each request, and its errors" in printed
-    assert "shop.http: 3 requests; requests.http of the run's folder has them" in said
-    assert "/login/: 64 of 261 bytes differ from reply to reply (csrfmiddlewaretoken)" in said
+    assert "shop.http: 3 requests; requests.http of the run's folder has them" in stderr
+    assert "/login/: 64 of 261 bytes differ from reply to reply (csrfmiddlewaretoken)" in stderr
 
 
 @pytest.mark.slow
 def test_a_secret_is_in_no_file_of_a_run(compared):
     """Its name is, so that the run can be repeated."""
     folder, *_ = compared
-    found = next(folder.glob("results/*"))
-    assert all(b"hunter2" not in path.read_bytes() for path in found.iterdir())
-    assert "Cookie: id=...\n" in (found / "requests.http").read_text()
-    assert "--cookie id=..." in json.loads((found / "run.json").read_text())["command"]
-    assert run("lab", "report", str(found), cwd=folder).returncode in {0, 3}
+    run_folder = next(folder.glob("results/*"))
+    assert all(b"hunter2" not in path.read_bytes() for path in run_folder.iterdir())
+    assert "Cookie: id=...\n" in (run_folder / "requests.http").read_text()
+    assert "--cookie id=..." in json.loads((run_folder / "run.json").read_text())["command"]
+    assert run("lab", "report", str(run_folder), cwd=folder).returncode in {0, 3}
 
 
 @pytest.mark.slow
@@ -65,9 +67,9 @@ def test_a_body_is_posted_as_it_is_typed(tmp_path):
     body = ("--path", "/cart", "--status", "302", "--data", '{"item": 3}')
     headers = ("--header", "Content-Type: application/json", "--cookie", "sessionid=3f9c")
     compare("lab", "run", "tuned", *SITE, *body, *headers, "--writes", *SMALL, cwd=tmp_path)
-    (asked,) = header(tmp_path)["plan"]["arms"][0]["workload"]["requests"]
-    assert b64decode(asked["expect"]["body"]) == b'application/json {"item": 3}'
-    assert all(each["windows"][0]["errors"] == {} for each in trials(tmp_path))
+    (request,) = header(tmp_path)["plan"]["arms"][0]["workload"]["requests"]
+    assert b64decode(request["expect"]["body"]) == b'application/json {"item": 3}'
+    assert all(trial["windows"][0]["errors"] == {} for trial in trials(tmp_path))
 
 
 def test_a_command_is_recorded_without_its_secrets():

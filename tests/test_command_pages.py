@@ -50,9 +50,9 @@ def test_every_command_and_option_is_on_the_page():
 def test_the_exit_statuses_are_all_that_there_are():
     """Of every error, of a crossed limit, of what differs elsewhere, and of success."""
     of_errors = {
-        each.exit_code
-        for each in vars(errors).values()
-        if isinstance(each, type) and issubclass(each, errors.LabError)
+        error.exit_code
+        for error in vars(errors).values()
+        if isinstance(error, type) and issubclass(error, errors.LabError)
     }
     assert set(STATUSES) == set(commands.EXITS) == {0, FAILED, DIFFERS} | of_errors
 
@@ -64,6 +64,6 @@ def test_the_options_of_locust_are_those_that_it_takes():
     typed = re.findall("`(.*?)`", shown)
     taken = (GOLDEN / "locust.txt").read_text()
     words = " ".join(taken.split())
-    assert [each for each in typed if f" {each} " not in words] == []
+    assert [option for option in typed if f" {option} " not in words] == []
     names = re.findall(r"^  (--[a-z-]+)", taken, re.MULTILINE)
-    assert {each.split()[0] for each in typed} == set(names) - {"--lab-help"}
+    assert {option.split()[0] for option in typed} == set(names) - {"--lab-help"}

@@ -34,15 +34,20 @@ def a_run(environment=HERE, **changes):
     run = make.ladder_run(
         {"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=2, environments={"x": environment}
     )
-    asked = {key: changes.pop(key) for key in ("profiles", "workload", "load") if key in changes}
-    return replace(run, plan=replace(make.altered(run.plan, **asked), **changes))
+    arm_changes = {
+        key: changes.pop(key) for key in ("profiles", "workload", "load") if key in changes
+    }
+    return replace(run, plan=replace(make.altered(run.plan, **arm_changes), **changes))
 
 
 def refused(before, after):
     """Return the keys for which two runs are refused."""
     with pytest.raises(MismatchError) as caught:
         require_comparable(before, after)
-    return {each.key: (each.before, each.after) for each in caught.value.differing}
+    return {
+        difference.key: (difference.before, difference.after)
+        for difference in caught.value.differing
+    }
 
 
 def test_what_is_being_compared_may_differ_and_is_shown():
@@ -100,7 +105,7 @@ def test_other_cores_for_the_server_are_refused():
     """Pinned and unpinned runs are two views."""
     after = a_run()
     trials = tuple(
-        replace(each, readings=each.readings | {"server.cores": 2.0}) for each in after.trials
+        replace(trial, readings=trial.readings | {"server.cores": 2.0}) for trial in after.trials
     )
     assert refused(a_run(), replace(after, trials=trials)) == {"server.cores": ("1.0", "2.0")}
 
@@ -166,6 +171,6 @@ def test_hosts_of_the_load_must_be_alike_whatever_they_are_called():
 
 def test_where_the_servers_listen_is_a_condition():
     """Over a network a connection costs more than over loopback."""
-    asked = a_run().plan.workload
-    there = replace(asked, runtime=replace(asked.runtime, bind="10.0.0.1"))
+    workload = a_run().plan.workload
+    there = replace(workload, runtime=replace(workload.runtime, bind="10.0.0.1"))
     assert "workload.runtime.bind" in refused(a_run(), a_run(workload=there))

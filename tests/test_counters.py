@@ -62,12 +62,12 @@ def run_of(plan, *shown):
         make.trial(
             block=block,
             position=position,
-            of=each.profile,
-            load=each.load,
+            of=the_arm.profile,
+            load=the_arm.load,
             readings=make.READINGS | readings,
         )
         for block in range(2)
-        for position, (each, readings) in enumerate(zip(plan.arms, shown, strict=True))
+        for position, (the_arm, readings) in enumerate(zip(plan.arms, shown, strict=True))
     ]
     return make.run(plan, trials)
 
@@ -205,7 +205,7 @@ def test_each_cause_is_tested_once_where_it_is_shown_first(real, tmp_path):
     )
     run = run_of(plan_with(first, second, last), ROUTED, ROUTED, BUSY)
     planned = plan_counters(run, tmp_path / "counter")
-    assert [(each.of, each.cause) for each in planned] == [
+    assert [(counter.of, counter.cause) for counter in planned] == [
         ("baseline", "router"),
         ("http-socket", "server CPU"),
     ]
@@ -221,7 +221,7 @@ def test_the_second_cause_of_a_profile_is_tested_too(real, tmp_path):
     """After the first ones."""
     logged = ROUTED | {"server.logged": 400_000.0}
     planned = plan_counters(run_of(plan_with(real["baseline"]), logged), tmp_path)
-    assert [each.cause for each in planned] == ["router", "logging"]
+    assert [counter.cause for counter in planned] == ["router", "logging"]
 
 
 def test_late_replies_are_looked_for_in_the_tail(real, tmp_path):
@@ -280,8 +280,8 @@ def test_a_blocked_event_loop_is_tested_by_twice_the_workers(asked_of_uvicorn):
 def test_a_full_pool_is_tested_by_a_larger_one(asked_of_uvicorn, tmp_path):
     """In the process of the server, without a change of the application."""
     readings = LAZY | {"workers.elsewhere": 0.1, "workers.waiting_threads": 39.7}
-    asked = asked_of_uvicorn("thread pool full", readings).workload
-    path = asked.runtime.variables.reveal()["PYTHONPATH"]
+    the_workload = asked_of_uvicorn("thread pool full", readings).workload
+    path = the_workload.runtime.variables.reveal()["PYTHONPATH"]
     assert Path(path.split(":")[0], "sitecustomize.py").is_file()
 
 
@@ -332,8 +332,8 @@ def test_the_pool_is_larger_than_the_application_made_it(tokens, tmp_path):
 
 def asking_a_database(*chosen, services=("postgres",)):
     """Return a run in which the backend used up the cores, of peers that ask those services."""
-    asked = workloads.read("db").workload
-    plan = make.altered(make.plan(*chosen), workload=asked)
+    the_workload = workloads.read("db").workload
+    plan = make.altered(make.plan(*chosen), workload=the_workload)
     started = tuple(backing.read(project.backing() / f"{name}.toml") for name in services)
     return run_of(replace(plan, backing=started), *[BUSY_BACKEND] * len(chosen))
 
@@ -380,12 +380,12 @@ def test_a_counter_run_starts_and_serves_any_application(real, tmp_path):
     path.write_text(render(toggled("router", of, tmp_path), of.profile))
     variant = profiles.read(str(path))
     assert isinstance(variant, Profile)
-    for asked in (workload("fib"), workload("hello")):
-        folder = tmp_path / asked.name
+    for the_workload in (workload("fib"), workload("hello")):
+        folder = tmp_path / the_workload.name
         folder.mkdir()
-        with ServerRunner().start(variant, asked, folder, None) as server:
-            status, _, body = fetch(server.endpoint, asked.path, 5.0)
-            assert (status, body) == (200, asked.expect.body)
+        with ServerRunner().start(variant, the_workload, folder, None) as server:
+            status, _, body = fetch(server.endpoint, the_workload.path, 5.0)
+            assert (status, body) == (200, the_workload.expect.body)
 
 
 def test_a_counter_run_of_a_private_copy_reaches_no_further(tmp_path, monkeypatch):

@@ -51,11 +51,11 @@ def test_what_a_profile_changes():
 
 def test_what_a_run_says_to_a_claim_and_what_limits_a_profile():
     """In the words of `lab claims` and of the report."""
-    said = "<!-- decision {0}: ladder-whole --><!-- -->, <!-- limit {0}: baseline --><!-- -->"
-    assert ">inconclusive<" in directives.fill(said.format("ladder"))
-    assert ">cause: router<" in directives.fill(said.format("ladder"))
-    assert ">not seen<" in directives.fill(said.format("ladder-two-cores"))
-    assert ">unexplained<" in directives.fill(said.format("ladder-two-cores"))
+    template = "<!-- decision {0}: ladder-whole --><!-- -->, <!-- limit {0}: baseline --><!-- -->"
+    assert ">inconclusive<" in directives.fill(template.format("ladder"))
+    assert ">cause: router<" in directives.fill(template.format("ladder"))
+    assert ">not seen<" in directives.fill(template.format("ladder-two-cores"))
+    assert ">unexplained<" in directives.fill(template.format("ladder-two-cores"))
 
 
 def test_the_share_of_the_busiest_worker(monkeypatch):
@@ -63,10 +63,10 @@ def test_the_share_of_the_busiest_worker(monkeypatch):
     run = files.stored("ladder")
     shares = iter([0.5, 0.75, 0.9, *[None] * len(run.trials)])
     trials = []
-    for each in run.trials:
-        share = next(shares) if each.slot.arm.name == "tuned" else 0.6
+    for trial in run.trials:
+        share = next(shares) if trial.slot.arm.name == "tuned" else 0.6
         more = {} if share is None else {"workers.most": share}
-        trials.append(replace(each, readings={**each.readings, **more}))
+        trials.append(replace(trial, readings={**trial.readings, **more}))
     monkeypatch.setattr(runs, "stored", lambda _: replace(run, trials=tuple(trials)))
     assert runs.busiest("ladder", "tuned").startswith("75%")
 
@@ -104,9 +104,9 @@ def test_the_load_of_a_run_and_what_its_numbers_stand_for(monkeypatch):
     assert "-->64 clients at full load, " in directives.fill("<!-- plan lifetime --><!-- -->")
     gates = directives.fill("<!-- gates keep-alive --><!-- -->")
     assert ']` stands for "starvation".' in gates
-    found = summarise(make.ladder_run({"a": (1000, 4e-4), "b": (2000, 4e-4)}))
-    found = replace(found, rows=tuple(replace(row, tallies=()) for row in found.rows))
-    monkeypatch.setattr(runs, "summary", lambda _: found)
+    summary = summarise(make.ladder_run({"a": (1000, 4e-4), "b": (2000, 4e-4)}))
+    summary = replace(summary, rows=tuple(replace(row, tallies=()) for row in summary.rows))
+    monkeypatch.setattr(runs, "summary", lambda _: summary)
     assert directives.fill("<!-- gates none --><!-- -->") == "<!-- gates none --><!-- -->"
 
 
@@ -121,20 +121,21 @@ def test_the_command_of_a_run_is_its_own():
 @pytest.fixture
 def at_two_rates(monkeypatch):
     """Store a run of two profiles at two rates; `b` serves more of what is asked at the second."""
-    found = []
+    swept_runs = []
     for rate, speed in (("50%", 2000), ("80%", 3000)):
         run = make.ladder_run({"a": (1000, 4e-4), "b": (speed, 4e-4)})
-        name = {each: f"{each.name} at {rate}" for each in run.plan.profiles}
+        name = {profile: f"{profile.name} at {rate}" for profile in run.plan.profiles}
 
         def named(arm, rate=rate, name=name):
             return replace(arm, name=name[arm.profile], at={"rate": rate})
 
         arms = tuple(map(named, run.plan.arms))
         trials = tuple(
-            replace(each, slot=replace(each.slot, arm=named(each.slot.arm))) for each in run.trials
+            replace(trial, slot=replace(trial.slot, arm=named(trial.slot.arm)))
+            for trial in run.trials
         )
-        found.append(replace(run, plan=replace(run.plan, arms=arms), trials=trials))
-    first, second = found
+        swept_runs.append(replace(run, plan=replace(run.plan, arms=arms), trials=trials))
+    first, second = swept_runs
     whole = replace(
         first,
         plan=replace(first.plan, arms=(*first.plan.arms, *second.plan.arms)),

@@ -38,7 +38,7 @@ PROFILES = frozenset(profiles.find())
 
 def run_as(kind):
     """Return the documented commands that are run in one way; see `how`."""
-    return [each for each in COMMANDS if how(each) == kind]
+    return [command for command in COMMANDS if how(command) == kind]
 
 
 @cases("page", PAGES)
@@ -57,19 +57,19 @@ def test_a_new_command_would_be_seen():
         "```yaml\njob:\n  script:\n    - rm seven\n```\n```text\n$ rm eight\n```\n"
     )
     expected = {"one", "two", "three", "four", "five", "six", "seven", "eight"}
-    assert {*unknown(page)} == {f"rm {each}" for each in expected}
+    assert {*unknown(page)} == {f"rm {name}" for name in expected}
     assert unknown("```console\n$ lab list\n```\n") == []
 
 
 def test_the_table_of_commands_is_true():
     """Each entry stands on a page, once, with a reason or a test that there is."""
-    assert [each for each in listed() if each not in COMMANDS] == []
+    assert [command for command in listed() if command not in COMMANDS] == []
     assert len(set(listed())) == len(listed())
     assert all(NOT_RUN)
     for name in ELSEWHERE:
         path, _, function = name.partition("::")
         tree = ast.parse((ROOT / path).read_text())
-        assert function in {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+        assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
 @cases("command", COMMANDS)
@@ -84,14 +84,14 @@ def test_a_documented_command_is_one_that_there_is(command):
         assert done.returncode == 0, done.stderr
     elif name == "lab":
         context = cli.commands[words[0]].make_context(words[0], words[1:])
-        ours = [each for each in context.params.get("names", ()) if not _is_own(each)]
+        ours = [profile for profile in context.params.get("names", ()) if not _is_own(profile)]
         assert set(ours) <= PROFILES
     elif program.startswith(".venv") and command not in chain(*NOT_RUN.values()):
         assert (BIN / name).exists()
         # A path that begins with a slash is the reader's own.
         paths = [word for word in words if re.match(r"[^/.:-]+/[^:]*$", word)]
-        assert not [each for each in paths if not (ROOT / each).exists()]
-        if name == "python" and (options := {each for each in words if each.startswith("--")}):
+        assert not [path for path in paths if not (ROOT / path).exists()]
+        if name == "python" and (options := {word for word in words if word.startswith("--")}):
             assert options <= set(_run(["python", *paths, "--help"], ROOT).stdout.split())
 
 
@@ -105,11 +105,11 @@ def test_a_command_in_a_sentence_is_one_that_there_is(page):
         known = [
             option
             for param in (cli, cli.commands[name])
-            for each in param.params
-            for option in (*each.opts, *each.secondary_opts, "--help", "-h")
+            for parameter in param.params
+            for option in (*parameter.opts, *parameter.secondary_opts, "--help", "-h")
         ]
-        asked = [word.partition("=")[0] for word in words if word.startswith("-")]
-        assert set(asked) <= set(known), f"{command}: {set(asked) - set(known)}"
+        options = [word.partition("=")[0] for word in words if word.startswith("-")]
+        assert set(options) <= set(known), f"{command}: {set(options) - set(known)}"
 
 
 @pytest.mark.parametrize("command", run_as("says"))
@@ -140,7 +140,7 @@ def test_a_documented_request_is_answered(command, served):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     below = re.compile(rf"^\$ {re.escape(command)}(?:  .*)?\n(?!\$ |```)(.*)", re.MULTILINE)
-    shown = [found for page in PAGES for found in below.findall(page.read_text())]
+    shown = [line for page in PAGES for line in below.findall(page.read_text())]
     assert [line for line in shown if line not in done.stdout] == []
 
 
@@ -152,9 +152,9 @@ def test_a_script_of_a_pipeline_ends_as_its_page_says(tmp_path, status, ends):
     lab.write_text(f"#!/bin/sh\nexit {status}\n")  # a report ends as its run does
     lab.chmod(0o755)
     page = (DOCS / "how-to" / "ci.md").read_text()
-    told = [script for script in scripts(page) if "status" in script]
-    assert len(told) == 1
-    for script in told:
+    status_scripts = [script for script in scripts(page) if "status" in script]
+    assert len(status_scripts) == 1
+    for script in status_scripts:
         done = subprocess.run(
             ["bash", "-e", "-c", script],
             cwd=tmp_path, env={"GITHUB_STEP_SUMMARY": str(tmp_path / "summary")},
@@ -167,7 +167,7 @@ def test_a_script_of_a_pipeline_ends_as_its_page_says(tmp_path, status, ends):
 def test_a_pipeline_compares_the_version_before_with_the_one_after(tmp_path):
     """The ini of the page serves its own checkout, whatever else the command says."""
     page = (DOCS / "how-to" / "ci.md").read_text()
-    command = next(each for each in commands(page) if "before.ini" in each)
+    command = next(candidate for candidate in commands(page) if "before.ini" in candidate)
     ini = re.search("```ini\n(.*?)```", page, re.DOTALL)[1]
     for name in ("before", "after"):
         (tmp_path / f"{name}.ini").write_text(ini.replace("before", name))
@@ -180,7 +180,7 @@ def test_a_pipeline_compares_the_version_before_with_the_one_after(tmp_path):
         )
     done = run("lab", *words_of(command)[1:], *SMALL, cwd=tmp_path)
     assert done.returncode in (0, 3, 99), done.stderr
-    assert {each.stem for each in tmp_path.glob("*.asked")} == {"before", "after"}, command
+    assert {path.stem for path in tmp_path.glob("*.asked")} == {"before", "after"}, command
 
 
 @pytest.mark.slow
@@ -224,15 +224,15 @@ def _with_site_of_tests(words, folder):
     site = f"import sys\nsys.path.insert(0, {str(SITES)!r})\n"
     (folder / "shop/wsgi.py").write_text(f"{site}from flask_site import application\n")
     for position, word in enumerate(words):
-        own = folder / Path(word).name
+        replacement = folder / Path(word).name
         if word.endswith(".ini"):
-            own.write_text(
+            replacement.write_text(
                 f"[uwsgi]\nsocket = {folder}/live.sock\nmodule = flask_site:application\n"
                 f"chdir = {SITES}\nneed-app = true\nstats = :9191\n"
             )
         elif word.endswith(".conf.py"):
-            own.write_text(f'wsgi_app = "flask_site:application"\nchdir = {str(SITES)!r}\n')
-        words[position] = str(own) if own.is_file() else word
+            replacement.write_text(f'wsgi_app = "flask_site:application"\nchdir = {str(SITES)!r}\n')
+        words[position] = str(replacement) if replacement.is_file() else word
     return [*words, *named, *path, *python]
 
 

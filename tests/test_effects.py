@@ -24,8 +24,8 @@ def store(tmp_path):
     def stored(name="ladder", step=STEP, digest="", **different):
         folder = tmp_path / name
         folder.mkdir()
-        made = [replace(each, digest=digest) if digest else each for each in FOUND]
-        run = {"plan": {"arms": [{"profile": each} for each in made]}}
+        made = [replace(profile, digest=digest) if digest else profile for profile in FOUND]
+        run = {"plan": {"arms": [{"profile": profile} for profile in made]}}
         (folder / "run.json").write_bytes(encode(run))
         summary = {
             "exit_code": 0,

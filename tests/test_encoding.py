@@ -47,7 +47,7 @@ def run(*words, encoding, cwd):
         *(
             pytest.param(encoding, PRINTS[name], id=f"{name} in {encoding}", marks=pytest.mark.slow)
             for encoding, name in (
-                *(("ascii", each) for each in PRINTS if each != "report"),
+                *(("ascii", command) for command in PRINTS if command != "report"),
                 ("latin-1", "report"),
                 ("cp437", "report"),
             )
@@ -85,12 +85,12 @@ def test_json_is_utf_8_whatever_the_rest_is(tmp_path, words):
     copy = shutil.copytree(STORED, tmp_path / "run")
     header = copy / "run.json"
     header.write_text(header.read_text().replace('"lab run', '"lab run µ', 1))
-    said = [
-        run(*(word.format(run=copy) for word in words), encoding=each, cwd=tmp_path)[1]
-        for each in ("utf-8", "ascii")
+    outputs = [
+        run(*(word.format(run=copy) for word in words), encoding=encoding, cwd=tmp_path)[1]
+        for encoding in ("utf-8", "ascii")
     ]
-    assert said[0] == said[1]
-    assert json.loads(said[1])
+    assert outputs[0] == outputs[1]
+    assert json.loads(outputs[1])
 
 
 def test_a_name_in_other_letters_is_an_error_and_no_traceback(tmp_path):

@@ -88,16 +88,16 @@ def test_a_change_is_named_and_changes_the_digest(environment, change, key):
     """Changed, gone or new."""
     other = deepcopy(environment)
     change(other)
-    assert [each.key for each in differences(environment, other)] == [key]
+    assert [difference.key for difference in differences(environment, other)] == [key]
     assert digest(environment) != digest(other)
 
 
 def test_a_tool_that_is_missing_is_absent(monkeypatch, tmp_path):
     """Without git, uwsgi and the load tools nothing is said of them."""
     monkeypatch.setattr("lab.bench.machine.programs.find_command", lambda name: None)
-    found = read_environment()
-    assert not {"git", "uwsgi", "tools", "fib"} & found.keys()
-    assert "kernel" in found
+    machine = read_environment()
+    assert not {"git", "uwsgi", "tools", "fib"} & machine.keys()
+    assert "kernel" in machine
 
 
 def test_server_and_generator_get_cores_of_their_own():

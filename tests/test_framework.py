@@ -32,12 +32,12 @@ def record(tmp_path):
     """Return a function that writes what a folder says of itself, some of it changed."""
 
     def write(**changes):
-        said = {
+        facts = {
             "abi": framework.sysconfig.get_config_var("SOABI"),
             "flask": version("flask"), "werkzeug": version("werkzeug"), "cython": "3.3",
             "modules": dict.fromkeys(MODULES, ""),
         }  # fmt: skip
-        (tmp_path / "record.json").write_text(json.dumps(said | changes))
+        (tmp_path / "record.json").write_text(json.dumps(facts | changes))
         return tmp_path
 
     return write
@@ -70,8 +70,8 @@ def test_the_sources_are_those_of_the_wheel(tmp_path):
 
 def test_what_fits_is_named(record):
     """In one line, which a run stores."""
-    said = f"flask {version('flask')}, werkzeug {version('werkzeug')}, {len(MODULES)} modules"
-    assert check(record()) == f"{said} compiled by Cython 3.3"
+    versions = f"flask {version('flask')}, werkzeug {version('werkzeug')}, {len(MODULES)} modules"
+    assert check(record()) == f"{versions} compiled by Cython 3.3"
 
 
 @pytest.mark.parametrize(
@@ -153,12 +153,12 @@ def test_a_traceback_has_file_and_line(overlay):
 
 def test_what_is_compiled_has_no_source_beside_it(overlay):
     """An interpreter that cannot load it ends, and does not run plain Python in its place."""
-    assert [each for each in MODULES if (overlay / f"{each}.py").exists()] == []
+    assert [module for module in MODULES if (overlay / f"{module}.py").exists()] == []
     code = "import sys, app.wsgi; print(*(m.__file__ for m in map(sys.modules.get, sys.argv[1:])))"
-    names = [each.replace("/", ".") for each in MODULES]
+    names = [module.replace("/", ".") for module in MODULES]
     files = python("-c", code, *names, overlay=overlay).split()
     assert len(files) == len(MODULES)
-    assert all(each.startswith(str(overlay)) and each.endswith(".so") for each in files)
+    assert all(file.startswith(str(overlay)) and file.endswith(".so") for file in files)
 
 
 @pytest.mark.slow

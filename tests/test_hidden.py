@@ -41,15 +41,15 @@ def test_a_figure_that_the_load_limited_is_called_a_bound(directive, words):
 
 def test_a_ratio_of_two_that_the_load_limited_says_so(monkeypatch):
     """It is no bound on either side, and not only too noisy."""
-    found = summary("ladder").compare("throughput", "tuned", "safety")
-    both = replace(found, may_be=MayBe.EITHER, verdict=Verdict.INCONCLUSIVE, below=None)
-    said = runs.in_a_sentence(both)
-    assert said.endswith(", both saturated the load generator")
+    comparison = summary("ladder").compare("throughput", "tuned", "safety")
+    both = replace(comparison, may_be=MayBe.EITHER, verdict=Verdict.INCONCLUSIVE, below=None)
+    sentence = runs.in_a_sentence(both)
+    assert sentence.endswith(", both saturated the load generator")
     limited = summary("ladder")
     monkeypatch.setattr(type(limited), "compare", lambda *_: both)
     directive = "ratio ladder: throughput of tuned / safety"
-    assert not hidden.hidden(directive, said)
-    assert hidden.hidden(directive, said.partition(", both")[0]) == ("saturated",)
+    assert not hidden.hidden(directive, sentence)
+    assert hidden.hidden(directive, sentence.partition(", both")[0]) == ("saturated",)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ QUOTING = "It is <!-- ratio ladder: cpu of safety / cython -->0.5x<!-- -->."
 )
 def test_a_page_that_hides_the_one_core_is_refused(own):
     """Comments, blocks of code and what directives fill in are no words of its own."""
-    (said,) = directives.hides(f"{QUOTING}\n{own}\n", drawn)
-    assert said == 'no words of the page say "one core", as the server had in ladder'
+    (message,) = directives.hides(f"{QUOTING}\n{own}\n", drawn)
+    assert message == 'no words of the page say "one core", as the server had in ladder'
 
 
 @pytest.mark.parametrize("own", ["The server had one core.", "On **one\ncore**."])

@@ -47,9 +47,13 @@ def definitions(kind: type | UnionType) -> Iterator[tuple[Path, ast.stmt]]:
 
 def texts_of(tree: ast.AST) -> Iterator[str]:
     """Yield the texts of a file or a class that are no documentation."""
-    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in documentation
+        ):
             yield node.value
 
 
@@ -104,8 +108,8 @@ def test_the_lab_shares_no_code_with_what_it_measures():
 def members(folder: str) -> set[str]:
     """Return the packages and modules of a package of `lab`."""
     paths = (ROOT / folder).iterdir()
-    found = {path.stem for path in paths if path.suffix == ".py" or (path / "__init__.py").exists()}
-    return found - {"__init__"}
+    names = {path.stem for path in paths if path.suffix == ".py" or (path / "__init__.py").exists()}
+    return names - {"__init__"}
 
 
 def test_every_package_has_its_place():
@@ -139,8 +143,8 @@ def test_an_import_upwards_would_be_seen(tmp_path, monkeypatch):
     for name, other in (("report", "cli"), ("cli", "report")):
         (tmp_path / "lab" / name).mkdir(parents=True)
         (tmp_path / "lab" / name / "x.py").write_text(f"from lab.{other} import x\n")
-    found = arrows(root=tmp_path)
-    monkeypatch.setattr("tests.test_imports.arrows", lambda: found)
+    both_ways = arrows(root=tmp_path)
+    monkeypatch.setattr("tests.test_imports.arrows", lambda: both_ways)
     with pytest.raises(AssertionError, match="report imports from cli"):
         test_imports_point_downwards_only()
 
@@ -148,8 +152,8 @@ def test_an_import_upwards_would_be_seen(tmp_path, monkeypatch):
 def test_the_analysis_does_no_io():
     """What it says of a run follows from the run, on any machine and at any hour."""
     for path in files("lab/analysis"):
-        found = {name.split(".")[0] for name in imports(path)} & DOES_IO
-        assert not found, f"{path} imports {found}"
+        modules = {name.split(".")[0] for name in imports(path)} & DOES_IO
+        assert not modules, f"{path} imports {modules}"
         for node in nodes(path):
             opens = isinstance(node, ast.Name) and node.id in {"open", "print"}
             assert not opens, f"{path}, line {node.lineno}"
@@ -161,8 +165,8 @@ def test_the_engine_needs_no_locust():
     """The engine and the analysis run, and are tested, without Locust or gevent."""
     for package in ("lab/bench/load", "lab/analysis", "lab/report"):
         for path in files(package):
-            found = {name.split(".")[0] for name in imports(path)} & {"locust", "gevent"}
-            assert not found, f"{path} imports {found}"
+            modules = {name.split(".")[0] for name in imports(path)} & {"locust", "gevent"}
+            assert not modules, f"{path} imports {modules}"
 
 
 def test_no_file_imports_by_a_star():
@@ -257,7 +261,7 @@ def test_one_module_knows_where_our_own_files_lie():
         path.relative_to(ROOT)
         for path, node in definitions(ast.Attribute)
         if node.attr in {"parent", "parents"}
-        and any(isinstance(each, ast.Name) and each.id == "__file__" for each in ast.walk(node))
+        and any(isinstance(child, ast.Name) and child.id == "__file__" for child in ast.walk(node))
     }
     assert climbs == {Path("lab/bench/machine/project.py")}
     below = [
@@ -274,8 +278,8 @@ def test_servers_are_asked_and_not_told_apart():
         path
         for path, node in definitions(ast.Compare)
         if any(
-            isinstance(each, ast.Constant) and each.value in {"uwsgi", "gunicorn", "command"}
-            for each in [node.left, *node.comparators]
+            isinstance(operand, ast.Constant) and operand.value in {"uwsgi", "gunicorn", "command"}
+            for operand in [node.left, *node.comparators]
         )
         and "server" in ast.unparse(node)
     ]
@@ -289,11 +293,11 @@ def test_wires_are_asked_and_not_told_apart():
     tests = []
     for path, node in definitions(ast.Compare | ast.Dict | ast.MatchValue):
         parts = {
-            ast.unparse(each)
-            for each in ast.walk(node)
-            if isinstance(each, ast.Attribute | ast.Constant | ast.Name)
+            ast.unparse(child)
+            for child in ast.walk(node)
+            if isinstance(child, ast.Attribute | ast.Constant | ast.Name)
         }
-        by_word = parts & words and any("wire" in each for each in parts)
+        by_word = parts & words and any("wire" in part for part in parts)
         if path not in makers and (parts & names or by_word):
             tests.append(f"{path}, line {node.lineno}")
     assert not tests
@@ -338,7 +342,9 @@ def test_no_sentence_is_taken_apart():
                     parts = node.comparators
                 case _:
                     continue
-            read = {each.attr for part in parts for each in ast.walk(part) if hasattr(each, "attr")}
+            read = {
+                child.attr for part in parts for child in ast.walk(part) if hasattr(child, "attr")
+            }
             assert not read & sentences, (path, ast.unparse(node))
 
 

@@ -28,7 +28,7 @@ def test_nothing_is_left_and_nothing_measured_is_lost(tmp_path, monkeypatch, nam
     monkeypatch.setenv("TMPDIR", str(temporary))
     with started("lab", "run", profile, *SMALL, "--blocks", "50", cwd=tmp_path) as lab:
         until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
-        below = until(lambda: len(found := descendants(lab.pid)) >= 3 and found, "a server")
+        below = until(lambda: len(processes := descendants(lab.pid)) >= 3 and processes, "a server")
         lab.send_signal(getattr(signal, name))
         code = lab.wait(30)
         until(lambda: not alive(below), f"the end of {alive(below)}", 2.0)
@@ -103,8 +103,8 @@ def test_an_interruption_before_the_first_trial_promises_none(tmp_path):
         until(lambda: list(tmp_path.glob("results/*/run.json")), "the run's folder")
         lab.send_signal(signal.SIGINT)
         assert lab.wait(30) == 130
-    said = (tmp_path / "output").read_text()
-    assert said.endswith("lab: interrupted by SIGINT; no trial had finished\n")
+    output = (tmp_path / "output").read_text()
+    assert output.endswith("lab: interrupted by SIGINT; no trial had finished\n")
     assert not list(tmp_path.glob("results/*"))
 
 
@@ -120,13 +120,15 @@ def test_a_sweep_keeps_what_was_measured_and_says_what_is_missing(tmp_path):
         f"interrupted by SIGINT; the finished trials are kept: {BIN / 'lab'} report results/"
         in (tmp_path / "output").read_text()
     )
-    found = trials(tmp_path)
-    assert len(found) >= kept
+    finished_trials = trials(tmp_path)
+    assert len(finished_trials) >= kept
     report = " ".join(run("lab", "report", "--full", cwd=tmp_path).stdout.split())
     missing = (
         "Trials are missing because the run ended early: connections 1 has {} of 100; 4 has {} "
         "of 100."
     )
-    places = {(t["slot"]["arm"], t["slot"]["block"], t["slot"]["position"]) for t in found}
+    places = {
+        (t["slot"]["arm"], t["slot"]["block"], t["slot"]["position"]) for t in finished_trials
+    }
     counts = (sum(arm == f"baseline@{value}" for arm, _, _ in places) for value in (1, 4))
     assert missing.format(*counts) in report

@@ -85,9 +85,9 @@ def locust():
     return {**json.loads(done.stdout), "error": done.stderr}
 
 
-def beyond(said, default):
+def beyond(options, default):
     """Return what differs from what is said where nothing is."""
-    return {name: value for name, value in said.items() if value != default[name]}
+    return {name: value for name, value in options.items() if value != default[name]}
 
 
 @pytest.mark.parametrize("command", ["run", "stress"])
@@ -99,9 +99,9 @@ def test_the_help_of_the_lab(command, tmp_path, monkeypatch):
 
 def test_the_help_of_locust(locust):
     """Our group of it."""
-    said = locust["help"]
-    start = said.index("Comparison of server profiles:")
-    check_golden(GOLDEN / "locust.txt", said[start : said.index("\nExamples:")])
+    help_text = locust["help"]
+    start = help_text.index("Comparison of server profiles:")
+    check_golden(GOLDEN / "locust.txt", help_text[start : help_text.index("\nExamples:")])
 
 
 def test_locust_prints_our_options_when_it_is_asked_for_them(tmp_path):
@@ -123,7 +123,11 @@ def test_locusts_own_help_has_none_of_them(tmp_path):
 
 def test_both_doors_have_the_same_options(locust):
     """Each is spelled the same; one that a door lacks has a reason there."""
-    at_lab = {name for each in run_command.params for name in each.opts + each.secondary_opts}
+    at_lab = {
+        name
+        for parameter in run_command.params
+        for name in parameter.opts + parameter.secondary_opts
+    }
     at_locust = set(locust["spelled"])
     for option in OPTIONS.values():
         assert (option.name in at_lab) != bool(option.not_in_lab)
@@ -141,8 +145,8 @@ def test_what_is_typed_after_locust(locust, case):
 
 def test_nothing_typed_after_locust_asks_for_what_the_lab_does(locust):
     """But for the ladder's profiles, which the form shows; and Locust's processes make the load."""
-    said = beyond(locust["default"], json.loads(json.dumps(asdict(Job()), default=str)))
-    assert list(said) == ["profiles", "generators"]
+    options = beyond(locust["default"], json.loads(json.dumps(asdict(Job()), default=str)))
+    assert list(options) == ["profiles", "generators"]
 
 
 def test_what_stands_in_the_web_form(locust):
@@ -244,9 +248,9 @@ def slow(tmp_path, monkeypatch):
     )
 
 
-def sizes_and_load(**asked):
+def sizes_and_load(**fields):
     """Return connections, whether they are kept, the window and the warm-up."""
-    options = understand(Job(**asked)).options
+    options = understand(Job(**fields)).options
     load, sizes = options.load, options.sizes
     return load.connections, load.keepalive, sizes.window, sizes.warmup
 

@@ -51,8 +51,8 @@ def test_what_weakens_a_step_is_quoted_with_it(stored):
     """A verdict that one block decides, and a throughput that is a bound, are no plain figures."""
     first, *rest = stored[0].steps
     weak = {
-        name: replace(found, fragile=True, may_be=MayBe.LARGER)
-        for name, found in first.step.items()
+        name: replace(comparison, fragile=True, may_be=MayBe.LARGER)
+        for name, comparison in first.step.items()
     }
     stored[0] = replace(stored[0], steps=(replace(first, step=weak), *rest))
     (line,) = effects("b", "a")

@@ -61,20 +61,20 @@ def test_the_capacity_is_the_slowest_profiles_and_names_those_that_are_not_known
     run = make.ladder_run({"a": (3000, 3e-4), "b": (2000, 4e-4), "c": (1000, 9e-4)}, blocks=3)
     dropped = {"listener.drops": 9.0, "tcp.TCPSynRetrans": 9.0}
     trials = tuple(
-        replace(each, readings=each.readings | dropped) if each.slot.arm.name == "c" else each
-        for each in run.trials
+        replace(trial, readings=trial.readings | dropped) if trial.slot.arm.name == "c" else trial
+        for trial in run.trials
     )
-    found = capacity(summarise(replace(run, trials=trials)))
-    assert (found.profile, found.unknown) == ("b", ("c",))
-    assert found.rate == pytest.approx(2000, rel=0.05)
-    assert str(found).endswith(" a second; not known, and left out: c")
+    known_capacity = capacity(summarise(replace(run, trials=trials)))
+    assert (known_capacity.profile, known_capacity.unknown) == ("b", ("c",))
+    assert known_capacity.rate == pytest.approx(2000, rel=0.05)
+    assert str(known_capacity).endswith(" a second; not known, and left out: c")
 
 
 def test_a_capacity_that_cannot_be_measured_is_no_wrong_usage():
     """It is the machine's doing: status 3, with the reason and what to do."""
     run = make.ladder_run({"a": (3000, 3e-4), "b": (2000, 4e-4)}, blocks=3)
     crowded = {"machine.foreign_cpu": 1.5}
-    trials = tuple(replace(each, readings={**each.readings, **crowded}) for each in run.trials)
+    trials = tuple(replace(trial, readings={**trial.readings, **crowded}) for trial in run.trials)
     with pytest.raises(UnmeasuredError, match=r"machine: other programs .*--rate 2000/s") as caught:
         capacity(summarise(replace(run, trials=trials)))
     assert caught.value.exit_code == 3
@@ -107,11 +107,11 @@ def test_several_rates_print_one_json_document(monkeypatch, capsys, rates):
         lambda *_: SimpleNamespace(generators=1, plan=summary.run.plan),
     )
     monkeypatch.setattr("lab.cli.options.execution.announcement", lambda _: ())
-    found = RunConclusion((conclude(summary),) * len(rates.split(",")), None)
-    monkeypatch.setattr("lab.cli.run.comparison.conduct", lambda *_: Outcome(Path("x"), found))
+    conclusion = RunConclusion((conclude(summary),) * len(rates.split(",")), None)
+    monkeypatch.setattr("lab.cli.run.comparison.conduct", lambda *_: Outcome(Path("x"), conclusion))
     run_command.main(["--rate", rates, "--json"], standalone_mode=False)
     printed = json.loads(capsys.readouterr().out)
-    assert [each["run"] for each in (printed if "," in rates else [printed])] == [
+    assert [document["run"] for document in (printed if "," in rates else [printed])] == [
         summary.run.name
     ] * len(rates.split(","))
 
@@ -120,9 +120,9 @@ def test_several_rates_print_one_json_document(monkeypatch, capsys, rates):
 def at_two_rates():
     """Return the trials of a scripted run of two profiles at two rates, and its plan."""
     arms = tuple(
-        arm_of(each.profile, each.workload, replace(each.load, rate=rate), {"rate": name})
+        arm_of(the_arm.profile, the_arm.workload, replace(the_arm.load, rate=rate), {"rate": name})
         for name, rate in (("50%", 1000.0), ("80%", 1600.0))
-        for each in map(arm, "ab")
+        for the_arm in map(arm, "ab")
     )
     script = Script()
     whole = replace(plan("a"), arms=arms, blocks=3)
@@ -147,12 +147,12 @@ def test_every_block_holds_every_rate(at_two_rates):
 def test_each_rate_is_told_as_a_run_of_its_own(at_two_rates):
     """Its arms have their profiles' names, and its noise is that of its own A/A arm."""
     low, high = points(at_two_rates)
-    assert [(each.plan.load.rate, len(each.trials)) for each in (low, high)] == [
+    assert [(point.plan.load.rate, len(point.trials)) for point in (low, high)] == [
         (1000.0, 9), (1600.0, 9),
     ]  # fmt: skip
-    assert [each.name for each in high.plan.arms] == ["a", "b"]
+    assert [the_arm.name for the_arm in high.plan.arms] == ["a", "b"]
     assert {t.slot.arm.name for t in high.trials} == {"a", "b"}
-    assert [each.planned for each in summaries(at_two_rates)] == [9, 9]
+    assert [summary.planned for summary in summaries(at_two_rates)] == [9, 9]
 
 
 def test_a_run_at_one_rate_is_its_own_point():
@@ -171,7 +171,7 @@ def test_several_rates_are_one_run_with_a_report_for_each(tmp_path):
     (folder,) = (tmp_path / "results").iterdir()
     assert {t["slot"]["arm"] for t in trials(tmp_path)} == {"tuned@100/s", "tuned@200/s"}
     written = (folder / "summary.json").read_text()
-    assert [each["load"]["rate"] for each in json.loads(written)] == [100.0, 200.0]
+    assert [point["load"]["rate"] for point in json.loads(written)] == [100.0, 200.0]
     report = (folder / "report.md").read_text()
     assert [line for line in report.splitlines() if line.startswith("# ")] == [
         "# fib: /9000, rate 100/s", "# fib: /9000, rate 200/s",

@@ -127,8 +127,8 @@ def test_a_trial_of_another_environment_is_refused(writer):
     """It was made on another machine, or after an upgrade: it belongs to another run."""
     writer.append(TRIAL)
     writer.append(replace(TRIAL, attempt=1, environment="0123456789abcdef"))
-    said = r"trials\.ndjson:2: damaged: its environment, 0123456789ab, is none of run\.json's"
-    with pytest.raises(ResultsError, match=said):
+    message = r"trials\.ndjson:2: damaged: its environment, 0123456789ab, is none of run\.json's"
+    with pytest.raises(ResultsError, match=message):
         read_run(writer.folder)
 
 

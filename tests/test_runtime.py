@@ -129,7 +129,7 @@ def test_runs_with_other_values_are_not_compared():
         )
         for value, python in (("1", None), ("2", None), ("1", BIN.parent))
     )
-    runs = [make.run(each, ()) for each in (before, after, elsewhere)]
+    runs = [make.run(plan, ()) for plan in (before, after, elsewhere)]
     with pytest.raises(MismatchError, match=r"runtime\.variables\.digest"):
         require_comparable(runs[0], runs[1])
     assert require_comparable(runs[0], runs[2]) == ()
@@ -148,11 +148,11 @@ def test_a_value_that_is_resolved_is_hidden_in_the_options(tmp_path):
 
 def test_the_environments_own_uwsgi_serves(tmp_path):
     """Whatever its version; it finds the packages by its own place."""
-    own = pretended(tmp_path / "v", "2.7.1", "uwsgi", "gunicorn")
-    given = Runtime(python=own)
-    assert command_of(given, "uwsgi", "a.ini") == (f"{own}/bin/uwsgi", "a.ini")
-    assert command_of(given, "env", "A=b", "uwsgi", "x")[2] == f"{own}/bin/uwsgi"
-    assert program(given, "gunicorn") == f"{own}/bin/gunicorn"
+    venv = pretended(tmp_path / "v", "2.7.1", "uwsgi", "gunicorn")
+    given = Runtime(python=venv)
+    assert command_of(given, "uwsgi", "a.ini") == (f"{venv}/bin/uwsgi", "a.ini")
+    assert command_of(given, "env", "A=b", "uwsgi", "x")[2] == f"{venv}/bin/uwsgi"
+    assert program(given, "gunicorn") == f"{venv}/bin/gunicorn"
 
 
 def test_our_uwsgi_serves_an_environment_of_its_own_version(tmp_path):
@@ -167,32 +167,32 @@ def test_our_uwsgi_serves_an_environment_of_its_own_version(tmp_path):
     assert str(caught.value) == (
         f"{other} has Python 3.5, this uwsgi {HERE}: {other}/bin/pip install uwsgi, or --uwsgi PATH"
     )
-    found = look("tuned", Runtime(python=other))
-    assert found.missing == str(caught.value)
+    installation = look("tuned", Runtime(python=other))
+    assert installation.missing == str(caught.value)
 
 
 def test_a_uwsgi_that_is_named_serves(tmp_path):
     """Before the environment's own; and alone it serves the environment that it lies in."""
-    own = pretended(tmp_path / "v", f"{HERE}.1", "uwsgi")
+    venv = pretended(tmp_path / "v", f"{HERE}.1", "uwsgi")
     named = pretended(tmp_path / "w", f"{HERE}.1", "uwsgi") / "bin" / "uwsgi"
-    given = Runtime(python=own, uwsgi=named)
-    assert command_of(given, "uwsgi") == (str(named), "--home", str(own))
+    given = Runtime(python=venv, uwsgi=named)
+    assert command_of(given, "uwsgi") == (str(named), "--home", str(venv))
     assert python_serving(Runtime(uwsgi=named), "uwsgi") == f"{tmp_path}/w/bin/python"
     assert python_serving(Runtime(uwsgi=tmp_path / "uwsgi"), "uwsgi") is None
 
 
 def test_a_peer_is_the_environments_own(tmp_path):
     """One of the lab's would serve the lab's packages; a program that is no Python is anybody's."""
-    own = empty(tmp_path / "v")
+    venv = empty(tmp_path / "v")
     with pytest.raises(
-        MissingError, match=f"{own} has no gunicorn: {own}/bin/pip install gunicorn"
+        MissingError, match=f"{venv} has no gunicorn: {venv}/bin/pip install gunicorn"
     ):
-        program(Runtime(python=own), "gunicorn")
-    found = look("gunicorn-sync", Runtime(python=own)).missing
-    assert found == f"needs gunicorn ({own}/bin/pip install gunicorn), which is not installed"
-    found = look("gunicorn shop:app", Runtime(python=own)).missing
-    assert found == f"{own} has no gunicorn: {own}/bin/pip install gunicorn"
-    assert program(Runtime(python=own), "sh").endswith("/sh")
+        program(Runtime(python=venv), "gunicorn")
+    missing = look("gunicorn-sync", Runtime(python=venv)).missing
+    assert missing == f"needs gunicorn ({venv}/bin/pip install gunicorn), which is not installed"
+    missing = look("gunicorn shop:app", Runtime(python=venv)).missing
+    assert missing == f"{venv} has no gunicorn: {venv}/bin/pip install gunicorn"
+    assert program(Runtime(python=venv), "sh").endswith("/sh")
 
 
 def test_an_ini_names_its_environment_unless_the_user_does(tmp_path):
@@ -208,18 +208,18 @@ def test_nothing_of_the_labs_environment_leaks_into_the_users(tmp_path, monkeypa
     for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "UWSGI_THREADS", "PORT", "A"):
         monkeypatch.setenv(name, "caller's")
     given = Runtime(python=tmp_path, variables=Variables.of({"A": "mine", "PORT": "1"}, ""))
-    found = environment_of(given, PORT="61000")
-    assert not {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "UWSGI_THREADS"} & found.keys()
-    assert found["PATH"].startswith(f"{tmp_path}/bin:")
-    assert (found["A"], found["PORT"]) == ("mine", "61000")
+    variables = environment_of(given, PORT="61000")
+    assert not {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "UWSGI_THREADS"} & variables.keys()
+    assert variables["PATH"].startswith(f"{tmp_path}/bin:")
+    assert (variables["A"], variables["PORT"]) == ("mine", "61000")
     assert environment_of(OURS)["PYTHONPATH"] == "caller's"
 
 
 def test_a_python_that_is_no_environments_is_refused(tmp_path):
     """A folder without one, and another file than its python."""
-    own = empty(tmp_path / "v")
-    assert runtime(own).python == runtime(own / "bin" / "python3").python == own
-    for path in (tmp_path, own / "pyvenv.cfg"):
+    venv = empty(tmp_path / "v")
+    assert runtime(venv).python == runtime(venv / "bin" / "python3").python == venv
+    for path in (tmp_path, venv / "pyvenv.cfg"):
         with pytest.raises(UsageError, match="name a virtual environment"):
             runtime(path)
 
@@ -228,19 +228,19 @@ def test_a_run_with_a_secret_stores_its_name_alone(tmp_path):
     """No file of the results has the value, while the server's own environment does."""
     (tmp_path / "shop.py").write_text(SITE)
     (tmp_path / ".env").write_text("FROM_FILE=hunter2-too\n")
-    own = empty(tmp_path / "v")
+    venv = empty(tmp_path / "v")
     compare(
         "lab", "run", "tuned", "--app", "shop:application", "--python", "v",
-        "--env", "SECRET=hunter2", "--env-file", ".env", "--check", f"^{own} hunter. hunter..too$",
+        "--env", "SECRET=hunter2", "--env-file", ".env", "--check", f"^{venv} hunter. hunter..too$",
         *PACED, cwd=tmp_path,
     )  # fmt: skip
     files = [path for path in (tmp_path / "results").rglob("*") if path.is_file()]
     assert [path.name for path in files if b"hunter2" in path.read_bytes()] == []
     (stored,) = (json.loads(path.read_text()) for path in files if path.name == "run.json")
     assert "--env SECRET --env-file .env" in stored["command"]
-    (said,) = [arm["workload"]["runtime"]["variables"] for arm in stored["plan"]["arms"]]
-    assert said["names"] == ["FROM_FILE", "SECRET"]
-    assert len(said["digest"]) == 32
+    (variables,) = [arm["workload"]["runtime"]["variables"] for arm in stored["plan"]["arms"]]
+    assert variables["names"] == ["FROM_FILE", "SECRET"]
+    assert len(variables["digest"]) == 32
     (environment,) = stored["environments"].values()
     assert environment["runtime"]["python"].startswith(HERE)
 
@@ -248,10 +248,10 @@ def test_a_run_with_a_secret_stores_its_name_alone(tmp_path):
 def test_each_ini_is_served_in_its_own_environment(tmp_path):
     """Its `home` and its variables; a profile of ours beside them is served in the first one's."""
     for name, more in (("before", "env = MODE=old\n"), ("after", "")):
-        own = empty(tmp_path / name / "venv")
+        venv = empty(tmp_path / name / "venv")
         (tmp_path / name / "shop.py").write_text(MODE.replace("NAME", name))
         (tmp_path / f"{name}.ini").write_text(
-            f"[uwsgi]\nhttp-socket = :8080\nchdir = %d{name}\nmodule = shop\nhome = {own}\n{more}"
+            f"[uwsgi]\nhttp-socket = :8080\nchdir = %d{name}\nmodule = shop\nhome = {venv}\n{more}"
         )
     compare(
         "lab", "run", "before.ini", "after.ini", "tuned", *PACED,
@@ -259,9 +259,13 @@ def test_each_ini_is_served_in_its_own_environment(tmp_path):
     )  # fmt: skip
     (stored,) = (tmp_path / "results").glob("*/run.json")
     (environment,) = json.loads(stored.read_text())["environments"].values()
-    said = environment["runtime"]
-    assert said["python"].startswith(HERE)
-    assert [*said["others"]["python"]] == [*said["others"]["distributions"]] == ["after"]
+    stored_runtime = environment["runtime"]
+    assert stored_runtime["python"].startswith(HERE)
+    assert (
+        [*stored_runtime["others"]["python"]]
+        == [*stored_runtime["others"]["distributions"]]
+        == ["after"]
+    )
 
 
 @pytest.mark.slow
@@ -273,9 +277,9 @@ def test_every_server_of_an_environment_serves_its_packages(tmp_path):
         cwd=tmp_path,
     )  # fmt: skip
     (stored,) = (tmp_path / "results").glob("*/run.json")
-    said = json.loads(stored.read_text())
-    assert said["skipped"] == {}
-    (environment,) = said["environments"].values()
+    run_header = json.loads(stored.read_text())
+    assert run_header["skipped"] == {}
+    (environment,) = run_header["environments"].values()
     assert {"flask", "granian", "gunicorn"} <= environment["runtime"]["distributions"].keys()
     assert environment["runtime"]["uwsgi"].startswith("2.")
     assert "Python 3." in done.stdout

@@ -42,13 +42,13 @@ def made(checkout, command="lab run", first="profiles/peers/x.toml"):
 def test_its_paths_are_the_projects(tmp_path, stored):
     """Whatever checkout it was made in: the profiles' paths, and those of its counter-runs."""
     folder = made(tmp_path / "elsewhere")
-    found = read_run(store_run.store(folder, "ladder"))
-    assert [str(profile.path) for profile in found.plan.profiles] == [
+    run = read_run(store_run.store(folder, "ladder"))
+    assert [str(profile.path) for profile in run.plan.profiles] == [
         "profiles/peers/x.toml", "profiles/y.ini",
     ]  # fmt: skip
-    assert str(found.counters[0].arm.profile.path) == "counter/x~y.ini"
-    assert [encode_trial(each) for each in found.trials] == [
-        encode_trial(each) for each in read_run(folder).trials
+    assert str(run.counters[0].arm.profile.path) == "counter/x~y.ini"
+    assert [encode_trial(trial) for trial in run.trials] == [
+        encode_trial(trial) for trial in read_run(folder).trials
     ]
     assert str(tmp_path) not in (stored / "ladder" / "run.json").read_text()
     assert sorted(path.name for path in stored.iterdir()) == ["ladder"]
@@ -64,8 +64,8 @@ def test_its_paths_are_the_projects(tmp_path, stored):
 )
 def test_where_its_results_lay_is_left_out(tmp_path, stored, command):
     """However the option was written, and wherever it stood."""
-    found = read_run(store_run.store(made(tmp_path / "elsewhere", command), "ladder"))
-    assert found.command == "lab run --seed 7"
+    run = read_run(store_run.store(made(tmp_path / "elsewhere", command), "ladder"))
+    assert run.command == "lab run --seed 7"
 
 
 def test_a_stored_run_can_be_stored_again(tmp_path, stored):

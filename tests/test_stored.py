@@ -33,29 +33,31 @@ def today(name):
 
 def refused(name):
     """Return why the own rules of a stored run refuse it, in a line, if it ends with 3."""
-    found = files.swept(name)
-    banners = next(sweep.documents(conclude_run(found))).banners
-    return [f"{name}: exit status 3: {' '.join(banners)}"] if exit_code(found) == 3 else []
+    summaries = files.swept(name)
+    banners = next(sweep.documents(conclude_run(summaries))).banners
+    return [f"{name}: exit status 3: {' '.join(banners)}"] if exit_code(summaries) == 3 else []
 
 
 def changed(run, read=today):
     """Return which profiles of a run are others today: a line each, with both digests."""
-    found = []
+    problems = []
     for stored, at in {arm.profile.name: (arm.profile, arm.at) for arm in run.plan.arms}.values():
         try:
             now = read(stored.name)
             for quantity in COUNTED.keys() & at.keys():
                 now = scaled(now, quantity, int(at[quantity]))
         except ProfileError:
-            found.append(f"{run.name}: {stored.name} ({stored.digest}) is no profile any more")
+            problems.append(f"{run.name}: {stored.name} ({stored.digest}) is no profile any more")
             continue
         # The number of CPUs is the machine's, and not the profile's.
-        told = [digest_of(profiles_page.without_cpus(each).options) for each in (stored, now)]
-        if stored.digest != now.digest and told[0] != told[1]:
-            found.append(
+        digests = [
+            digest_of(profiles_page.without_cpus(profile).options) for profile in (stored, now)
+        ]
+        if stored.digest != now.digest and digests[0] != digests[1]:
+            problems.append(
                 f"{run.name}: {stored.name} was {stored.digest}, and is {now.digest} today"
             )
-    return found
+    return problems
 
 
 def hides(page):
@@ -104,8 +106,8 @@ def test_granian_and_tuned_are_told_apart_or_called_the_same(name, metric):
 
     Requests/s may be a bound that tells no winner, as the generator's limit makes it.
     """
-    said = run_pages.ratio(name, metric, "granian", "tuned")
-    assert "inconclusive" not in said or (metric == "throughput" and said.startswith("at most"))
+    ratio = run_pages.ratio(name, metric, "granian", "tuned")
+    assert "inconclusive" not in ratio or (metric == "throughput" and ratio.startswith("at most"))
 
 
 @cases("page", directives.pages())
@@ -127,15 +129,15 @@ def noisy(monkeypatch):
     run = stored_run("ladder")
     trials = tuple(
         replace(
-            each,
+            trial,
             readings={
-                key: value * (1 + each.slot.block % 3) if key.startswith("server.cpu_") else value
-                for key, value in each.readings.items()
+                key: value * (1 + trial.slot.block % 3) if key.startswith("server.cpu_") else value
+                for key, value in trial.readings.items()
             },
         )
-        if each.slot.arm.role is Role.AA
-        else each
-        for each in run.trials
+        if trial.slot.arm.role is Role.AA
+        else trial
+        for trial in run.trials
     )
     run = replace(run, name="noisy", trials=trials)
     monkeypatch.setattr(files, "stored", lambda name: run if name == "noisy" else stored_run(name))
@@ -154,18 +156,18 @@ def test_a_run_with_exit_status_3_is_refused(noisy):
 def test_a_run_of_another_version_of_a_profile_is_refused():
     """The run, the profile and both digests are named."""
     run = stored_run("ladder")
-    own = {profile.name: profile for profile in run.plan.profiles}
-    assert not changed(run, own.__getitem__)
-    options = (*own["tuned"].options, ("offload-threads", "1"))
-    other = replace(own["tuned"], options=options, digest=digest_of(options))
-    (problem,) = changed(run, (own | {"tuned": other}).__getitem__)
-    assert problem == f"ladder: tuned was {own['tuned'].digest}, and is {other.digest} today"
+    by_name = {profile.name: profile for profile in run.plan.profiles}
+    assert not changed(run, by_name.__getitem__)
+    options = (*by_name["tuned"].options, ("offload-threads", "1"))
+    other = replace(by_name["tuned"], options=options, digest=digest_of(options))
+    (problem,) = changed(run, (by_name | {"tuned": other}).__getitem__)
+    assert problem == f"ladder: tuned was {by_name['tuned'].digest}, and is {other.digest} today"
 
 
 def test_a_profile_with_a_sweeps_number_is_the_same_profile():
     """What a sweep over workers replaced is replaced in today's, too; another number is seen."""
     run = stored_run("ladder")
-    own = {profile.name: profile for profile in run.plan.profiles}
+    by_name = {profile.name: profile for profile in run.plan.profiles}
 
     def at(value):
         arms = (
@@ -174,8 +176,8 @@ def test_a_profile_with_a_sweeps_number_is_the_same_profile():
         )
         return replace(run, plan=replace(run.plan, arms=tuple(arms)))
 
-    assert not changed(at("4"), own.__getitem__)
-    assert len(changed(at("8"), own.__getitem__)) == len(own)
+    assert not changed(at("4"), by_name.__getitem__)
+    assert len(changed(at("8"), by_name.__getitem__)) == len(by_name)
 
 
 def test_a_profile_that_is_gone_is_named():
@@ -191,10 +193,10 @@ def test_a_profile_that_is_gone_is_named():
 def test_another_number_of_cpus_is_the_same_profile():
     """A profile with a process for each CPU is the same on every machine."""
     run = stored_run("ladder")
-    own = {profile.name: profile for profile in run.plan.profiles}
-    options = tuple((k, "16" if k == "processes" else v) for k, v in own["tuned"].options)
-    other = replace(own["tuned"], options=options, digest=digest_of(options))
-    assert not changed(run, (own | {"tuned": other}).__getitem__)
+    by_name = {profile.name: profile for profile in run.plan.profiles}
+    options = tuple((k, "16" if k == "processes" else v) for k, v in by_name["tuned"].options)
+    other = replace(by_name["tuned"], options=options, digest=digest_of(options))
+    assert not changed(run, (by_name | {"tuned": other}).__getitem__)
 
 
 QUOTES = """\
@@ -212,7 +214,9 @@ After it.
 
 def of_stored(page):
     """Return what a filled page hides, its pictures being drawn anew; without "one core" none."""
-    quoted = {each["address"]: each["directive"] for each in directives.quotations(page)}
+    quoted = {
+        quotation["address"]: quotation["directive"] for quotation in directives.quotations(page)
+    }
     drawn = {
         at: figures.image(what.partition(" ")[2], ".svg").decode()
         for at, what in quoted.items()

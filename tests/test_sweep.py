@@ -45,7 +45,9 @@ def swept(values=VALUES, name="connections", **speeds):
     """Return a run of profiles at *values* of a quantity: name -> requests/s at each of them."""
     whole = []
     for number, value in enumerate(values):
-        each = make.ladder_run({who: (at[number], 4e-4) for who, at in speeds.items()}, blocks=5)
+        point_run = make.ladder_run(
+            {who: (at[number], 4e-4) for who, at in speeds.items()}, blocks=5
+        )
         load = Load(connections=64)
 
         def moved(arm, value=value, load=load):
@@ -61,9 +63,9 @@ def swept(values=VALUES, name="connections", **speeds):
                     position=trial.slot.position + number * (len(speeds) + 1),
                 ),
             )
-            for trial in each.trials
+            for trial in point_run.trials
         )
-        whole.append((tuple(map(moved, each.plan.arms)), of, each))
+        whole.append((tuple(map(moved, point_run.plan.arms)), of, point_run))
     first = whole[0][2]
     plan = replace(first.plan, arms=tuple(arm for arms, _, _ in whole for arm in arms))
     return replace(first, plan=plan, trials=tuple(t for _, of, _ in whole for t in of))
@@ -143,11 +145,11 @@ def test_sizes_are_the_variants_of_a_workload():
 @pytest.mark.parametrize("transport", ["", "unix-"])
 def test_a_size_keeps_the_rest_of_what_is_asked(transport):
     """Over a UNIX socket every size goes over a UNIX socket."""
-    asked = workload(f"echo-{transport}10k")
-    points = Sweep("size", ("1k", "100k")).points(Load(), asked)
+    the_workload = workload(f"echo-{transport}10k")
+    points = Sweep("size", ("1k", "100k")).points(Load(), the_workload)
     assert [(p.workload.name, p.workload.size, p.workload.transport) for p in points] == [
-        (f"echo-{transport}1k", 1024, asked.transport),
-        (f"echo-{transport}100k", 102_400, asked.transport),
+        (f"echo-{transport}1k", 1024, the_workload.transport),
+        (f"echo-{transport}100k", 102_400, the_workload.transport),
     ]
 
 
@@ -160,8 +162,8 @@ def test_a_size_is_refused_where_there_is_none_to_choose(name):
 
 def test_a_size_is_asked_for_with_the_headers_that_are_given():
     """And of the host; only a path is refused beside it, because the size is one."""
-    asked = Question(headers=("X-Id: 7",), cookies=("a=b",), host="shop.example.org")
-    for point in Sweep("size", ("1k", "10k")).points(Load(), workload("payload-1k", asked)):
+    question = Question(headers=("X-Id: 7",), cookies=("a=b",), host="shop.example.org")
+    for point in Sweep("size", ("1k", "10k")).points(Load(), workload("payload-1k", question)):
         (request,) = point.workload.requests
         assert request.path == point.workload.path
         assert request.headers.reveal() == (("X-Id", "7"), ("Cookie", "a=b"))
@@ -236,12 +238,12 @@ def test_what_does_not_count_is_drawn_and_said(crossing):
         else t
         for t in run.trials
     )
-    found = summaries(replace(run, trials=crowded))
-    assert not reading(found[1], "b", "throughput").counts
-    assert reading(found[0], "b", "throughput").counts
-    said = document(conclude_sweep(found))
-    assert said.tables[0].rows[1][2].text == "-"
-    assert any(note.startswith("machine (b at 20, 5/5)") for note in said.notes)
+    swept_summaries = summaries(replace(run, trials=crowded))
+    assert not reading(swept_summaries[1], "b", "throughput").counts
+    assert reading(swept_summaries[0], "b", "throughput").counts
+    report = document(conclude_sweep(swept_summaries))
+    assert report.tables[0].rows[1][2].text == "-"
+    assert any(note.startswith("machine (b at 20, 5/5)") for note in report.notes)
 
 
 def test_a_run_that_ended_early_says_what_is_missing():
@@ -250,9 +252,10 @@ def test_a_run_that_ended_early_says_what_is_missing():
     kept = [
         t for t in run.trials if not (t.slot.block == 4 and t.slot.arm.at["connections"] == "20")
     ]
-    said = document(conclude_sweep(summaries(replace(run, trials=tuple(kept)))))
+    report = document(conclude_sweep(summaries(replace(run, trials=tuple(kept)))))
     assert (
-        "Trials are missing because the run ended early: connections 20 has 12 of 15." in said.notes
+        "Trials are missing because the run ended early: connections 20 has 12 of 15."
+        in report.notes
     )
 
 
@@ -269,30 +272,30 @@ def test_the_chart_is_described_for_whoever_cannot_see_it(crossing):
 
 def test_what_the_load_limited_and_where_noise_was_is_drawn():
     """A hollow triangle is the least that it can be; a value without a passed check is grey."""
-    found = conclude_sweep(files.swept("payload-sizes"))
-    figure = figures.of_sweep(found).figure
+    conclusion = conclude_sweep(files.swept("payload-sizes"))
+    figure = figures.of_sweep(conclusion).figure
     marks = {line.get_marker() for axes in figure.axes for line in axes.get_lines()}
     assert LEAST["marker"] in marks
-    words = {each.get_text() for key in figure.legends for each in key.texts}
+    words = {text.get_text() for key in figure.legends for text in key.texts}
     assert {"at least: load generator saturated", "noise check not passed"} <= words
-    grey = [each for each in figure.axes[0].patches if each.get_width() > 0]
-    assert len(grey) == len(found.noisy) == 1
+    grey = [patch for patch in figure.axes[0].patches if patch.get_width() > 0]
+    assert len(grey) == len(conclusion.noisy) == 1
 
 
 @pytest.mark.parametrize("name", ["gunicorn-connections", "outbound-connections", "db-connections"])
 def test_the_values_that_are_grey_are_those_that_the_warnings_name(name):
     """One noise check for a value, by CPU per request and by requests/s where they count."""
-    found = conclude_sweep(files.swept(name))
-    warned = [at for at, each in found.warned if isinstance(each, Noise | NoiseUnknown)]
-    assert [*found.noisy] == warned
+    conclusion = conclude_sweep(files.swept(name))
+    warned = [at for at, notice in conclusion.warned if isinstance(notice, Noise | NoiseUnknown)]
+    assert [*conclusion.noisy] == warned
 
 
 def test_the_page_of_a_sweep_opens_with_what_differs_most(crossing):
     """One sentence; all differences stand below the chart."""
-    found = conclude_sweep(crossing)
-    page = html_page.render_sweep(found)
+    conclusion = conclude_sweep(crossing)
+    page = html_page.render_sweep(conclusion)
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1].replace("\u00a0", " ")
-    assert lead == first(found)
+    assert lead == first(conclusion)
     assert page.index("one core") < page.index("<svg") < page.index("What differs")
 
 
@@ -302,9 +305,9 @@ def test_a_long_name_has_room_in_the_key():
     speeds = {"a": (1000, 2000, 3000, 4000), name: (4000, 3000, 2000, 1000)}
     figure = figures.of_sweep(conclude_sweep(summaries(swept(**speeds)))).figure
     figure.canvas.draw()
-    names = [each for key in figure.legends for each in key.texts if each.get_text() == name]
+    names = [text for key in figure.legends for text in key.texts if text.get_text() == name]
     assert names
-    assert max(each.get_window_extent().x1 for each in names) <= figure.bbox.x1
+    assert max(text.get_window_extent().x1 for text in names) <= figure.bbox.x1
 
 
 ARTICLE = ("1", "5", *map(str, range(20, 301, 20)))
@@ -316,9 +319,9 @@ def test_no_word_of_a_chart_is_written_over_another():
     speeds = dict.fromkeys(("a", "b", "c", "d"), (2000.0,) * 17)
     figure = figures.of_sweep(conclude_sweep(summaries(swept(ARTICLE, **speeds)))).figure
     figure.canvas.draw()
-    values = [each for each in figure.axes[0].get_xticklabels() if each.get_text()]
+    values = [label for label in figure.axes[0].get_xticklabels() if label.get_text()]
     assert [values[0].get_text(), values[-1].get_text()] == ["1", "300"]
-    boxes = [each.get_window_extent() for each in values]
+    boxes = [label.get_window_extent() for label in values]
     assert not [1 for a, b in itertools.pairwise(boxes) if a.overlaps(b)]
 
 
@@ -336,7 +339,7 @@ def test_a_sweep_is_run_and_told(tmp_path):
     (folder,) = (tmp_path / "results").iterdir()
     assert {t["slot"]["arm"] for t in trials(tmp_path)} == {"tuned@1", "tuned@4"}
     written = (folder / "summary.json").read_text()
-    assert [each["load"]["connections"] for each in json.loads(written)] == [1, 4]
+    assert [point["load"]["connections"] for point in json.loads(written)] == [1, 4]
     assert summary_json.render(conclude_run(summaries(read_run(folder)))) == written
     report = (folder / "report.md").read_text()
     assert [line for line in report.splitlines() if line.startswith("# ")] == [
@@ -358,9 +361,9 @@ def test_where_nothing_can_be_compared_the_sentence_says_so():
     run = swept(a=(2000, 2000), b=(1000, 6000), values=("1", "20"))
     crowded = {"machine.foreign_cpu": 1.5}
     trials = tuple(replace(t, readings={**t.readings, **crowded}) for t in run.trials)
-    said = document(conclude_sweep(summaries(replace(run, trials=trials))))
-    assert said.headline.startswith("Nothing can be compared by requests/s")
-    assert said.tables == ()
+    report = document(conclude_sweep(summaries(replace(run, trials=trials))))
+    assert report.headline.startswith("Nothing can be compared by requests/s")
+    assert report.tables == ()
 
 
 def counted(counts, quantity="workers", values=("1", "2", "4"), **speeds):
@@ -373,9 +376,9 @@ def counted(counts, quantity="workers", values=("1", "2", "4"), **speeds):
     return summaries(replace(run, trials=trials))
 
 
-def drawn(found, profile="a"):
+def drawn(swept_summaries, profile="a"):
     """Return at which values a profile's mark is full."""
-    return [reading(each, profile, "throughput").counts for each in found]
+    return [reading(summary, profile, "throughput").counts for summary in swept_summaries]
 
 
 @pytest.mark.parametrize(
@@ -392,9 +395,13 @@ def drawn(found, profile="a"):
 )
 def test_a_value_without_effect_does_not_count(counts, full):
     """The mark is hollow, and a note says what the probes counted."""
-    found = counted(counts)
-    assert drawn(found) == full
-    notes = [note for note in document(conclude_sweep(found)).notes if note.startswith("no effect")]
+    swept_summaries = counted(counts)
+    assert drawn(swept_summaries) == full
+    notes = [
+        note
+        for note in document(conclude_sweep(swept_summaries)).notes
+        if note.startswith("no effect")
+    ]
     assert len(notes) == (not all(full))
     if counts == (2, 3, 3):
         assert "workers = 4 asks for 3 more than workers = 1, and its server had 3 " in notes[0]
@@ -407,9 +414,9 @@ def test_what_could_not_be_counted_is_not_judged():
 
 def test_what_served_stands_beside_the_figures():
     """The processes as counted, and the memory, which is what more workers cost."""
-    said = document(conclude_sweep(counted((2, 3, 5))))
-    titles = [table.title for table in said.tables]
-    served = next(table for table in said.tables if table.title.startswith("Processes of each"))
+    report = document(conclude_sweep(counted((2, 3, 5))))
+    titles = [table.title for table in report.tables]
+    served = next(table for table in report.tables if table.title.startswith("Processes of each"))
     assert [row[1].text for row in served.rows] == ["2", "3", "5"]
     assert "memory (PSS)" in titles
     threads = document(conclude_sweep(counted((2, 3, 5), quantity="threads"))).tables
@@ -418,14 +425,14 @@ def test_what_served_stands_beside_the_figures():
 
 def test_each_value_is_compared_with_the_first():
     """With an interval, from the same blocks, so that one profile alone is worth a sweep."""
-    said = document(conclude_sweep(counted((2, 3, 5))))
+    report = document(conclude_sweep(counted((2, 3, 5))))
     table = next(
-        t for t in said.tables if t.title == "requests/s against workers 1, profile by profile"
+        t for t in report.tables if t.title == "requests/s against workers 1, profile by profile"
     )
     assert [row[0].text for row in table.rows] == ["2", "4"]
     assert all(row[1].text.endswith("better") for row in table.rows)
     assert re.search(
-        r"a is better at workers 2, 4 than at 1 \(most at 4: 3\.\d+x \[", said.headline
+        r"a is better at workers 2, 4 than at 1 \(most at 4: 3\.\d+x \[", report.headline
     )
     flat = document(conclude_sweep(counted((2, 3, 5), a=(1000, 1000, 1000))))
     assert "a: no value differs measurably from workers 1 by requests/s" in flat.headline
@@ -444,10 +451,10 @@ def test_one_server_core_is_said_first(cores, first):
     """It shows nothing of what more workers do on several; a sweep of connections needs no word."""
     run = swept(("1", "2"), name="workers", a=(1000, 1900))
     trials = tuple(replace(t, readings={**t.readings, "server.cores": cores}) for t in run.trials)
-    said = document(conclude_sweep(summaries(replace(run, trials=trials)))).headline
+    headline = document(conclude_sweep(summaries(replace(run, trials=trials)))).headline
     effect = "the effect of more workers on several cores"
     opening = f"With one server core this does not show {effect}. "
-    assert said.startswith(opening) is first
+    assert headline.startswith(opening) is first
     assert not document(conclude_sweep(crossed())).headline.startswith(opening)
 
 
@@ -455,17 +462,18 @@ def test_a_value_that_an_interruption_left_without_a_trial_is_said():
     """Ctrl-C in the first block: what was measured is shown, and what is missing has a note."""
     run = swept(("1", "20"), a=(2000, 2000), b=(1000, 6000))
     kept = tuple(t for t in run.trials if t.slot.arm.at["connections"] == "1")
-    found = summaries(replace(run, trials=kept))
-    said = document(conclude_sweep(found))
+    swept_summaries = summaries(replace(run, trials=kept))
+    report = document(conclude_sweep(swept_summaries))
     assert (
-        "Trials are missing because the run ended early: connections 20 has 0 of 15." in said.notes
+        "Trials are missing because the run ended early: connections 20 has 0 of 15."
+        in report.notes
     )
-    assert "Ended early: 15 of 30 planned trials were measured." in said.banners
-    assert sentence(conclude_sweep(found)).endswith(
+    assert "Ended early: 15 of 30 planned trials were measured." in report.banners
+    assert sentence(conclude_sweep(swept_summaries)).endswith(
         "noise check passed at 1 of 1 value, and could not be made at 1."
     )
-    assert [row[1].text for row in said.tables[0].rows][1] == "-"
-    assert html_page.render_sweep(conclude_sweep(found)).count("<svg") == 1
+    assert [row[1].text for row in report.tables[0].rows][1] == "-"
+    assert html_page.render_sweep(conclude_sweep(swept_summaries)).count("<svg") == 1
 
 
 @pytest.mark.parametrize(
@@ -481,15 +489,16 @@ def test_a_sweep_of_one_value_is_the_run_without_one(swept_by, said):
     one, other = (
         Job(profiles=("tuned",), seed=1, pin=False, **words) for words in (swept_by, said)
     )
-    understood = [understand(each) for each in (one, other)]
+    understood = [understand(job) for job in (one, other)]
     same = [
-        replace(each, options=replace(each.options, sweep=None, load=Load())) for each in understood
+        replace(checked, options=replace(checked.options, sweep=None, load=Load()))
+        for checked in understood
     ]
     assert same[0] == same[1]
     assert understood[0].options.confirm
     prepared = [
-        prepare(each.options, application(asked))
-        for each, asked in zip(understood, (one, other), strict=True)
+        prepare(checked.options, application(job))
+        for checked, job in zip(understood, (one, other), strict=True)
     ]
     assert prepared[0] == prepared[1]
 
@@ -507,8 +516,8 @@ def with_options(*pairs):
 
 def with_command(*words, **options):
     """Return a profile of a command."""
-    told = (("run", json.dumps(words)), *options.items())
-    return replace(make.started_by(GUNICORN, words), options=told)
+    pairs = (("run", json.dumps(words)), *options.items())
+    return replace(make.started_by(GUNICORN, words), options=pairs)
 
 
 @pytest.mark.parametrize(
@@ -576,9 +585,9 @@ def test_a_number_that_no_server_should_have_is_refused(number):
 )  # fmt: skip
 def test_a_command_is_told_the_number_once(command, quantity, told):
     """Behind the program, where it wins; uWSGI's last, behind its ini."""
-    found = scaled(with_command(*command.split()), quantity, 7)
-    assert " ".join(found.commands[0]) == told
-    assert json.loads(dict(found.options)["run"]) == told.split()
+    scaled_profile = scaled(with_command(*command.split()), quantity, 7)
+    assert " ".join(scaled_profile.commands[0]) == told
+    assert json.loads(dict(scaled_profile.options)["run"]) == told.split()
 
 
 def test_an_ini_has_the_number_in_place_of_its_own():
@@ -601,9 +610,9 @@ def test_workers_are_swept_for_real(tmp_path):
     compare("lab", "run", "tuned", "--sweep", "workers=1,3", *SMALL, cwd=tmp_path, also=1)
     (folder,) = (tmp_path / "results").iterdir()
     low, high = summaries(read_run(folder))
-    seen = [int(row.facts["processes"]) for each in (low, high) for row in each.rows]
+    seen = [int(row.facts["processes"]) for summary in (low, high) for row in summary.rows]
     assert seen[1] - seen[0] == 2
-    assert [dict(each.run.plan.profiles[0].options)["processes"] for each in (low, high)] == [
+    assert [dict(summary.run.plan.profiles[0].options)["processes"] for summary in (low, high)] == [
         "1",
         "3",
     ]
@@ -639,12 +648,12 @@ def noisy(spread, dearer=1.0):
 
 def test_the_noise_of_a_sweep_is_judged_over_all_values():
     """One check in twenty fails by chance, and of seventeen nearly always one: that is no noise."""
-    found = noisy(0.025)
-    assert 0 < sum(each.exit_code == 3 for each in found) < 9
-    assert exit_code(found) == 0
-    assert conclude_run(found).status == 0
-    banners = document(conclude_sweep(found)).banners
-    assert not [each for each in banners if "Exit status 3" in each]
+    swept_summaries = noisy(0.025)
+    assert 0 < sum(summary.exit_code == 3 for summary in swept_summaries) < 9
+    assert exit_code(swept_summaries) == 0
+    assert conclude_run(swept_summaries).status == 0
+    banners = document(conclude_sweep(swept_summaries)).banners
+    assert not [banner for banner in banners if "Exit status 3" in banner]
     assert "Noisy machine: the same server compared with itself" in banners[0]
 
 
@@ -657,31 +666,31 @@ def test_the_noise_of_a_sweep_is_judged_over_all_values():
 )
 def test_a_machine_too_noisy_for_a_sweep_ends_it_with_3(noise, said):
     """Where one value's noise is large, and where the same server twice is not the same."""
-    found = noisy(**noise)
-    assert exit_code(found) == 3
-    first = document(conclude_sweep(found)).banners[0]
+    swept_summaries = noisy(**noise)
+    assert exit_code(swept_summaries) == 3
+    first = document(conclude_sweep(swept_summaries)).banners[0]
     assert re.search(said, first)
     assert first.endswith(STATUS_3)
 
 
 def test_a_run_for_large_differences_passes_with_noise_below_them():
     """What may not be overlooked is said before the run, and the same noise passes or does not."""
-    found = noisy(0.12)
-    assert exit_code(found) == 3
-    run = found[0].run
+    swept_summaries = noisy(0.12)
+    assert exit_code(swept_summaries) == 3
+    run = swept_summaries[0].run
     coarse = summaries(replace(run, plan=replace(run.plan, smallest=0.2)))
     assert exit_code(coarse) == 0
-    assert not [each for each in document(conclude_sweep(coarse)).banners if "Noisy" in each]
+    assert not [banner for banner in document(conclude_sweep(coarse)).banners if "Noisy" in banner]
     assert "for differences of 20% or more" in document(conclude_sweep(coarse)).context[0]
 
 
 def test_servers_that_died_at_one_value_end_a_sweep_with_1():
     """However quiet the machine is, and whatever the other values say."""
-    found = noisy(0.001)
-    assert exit_code(found) == 0
-    run = found[0].run
+    swept_summaries = noisy(0.001)
+    assert exit_code(swept_summaries) == 0
+    run = swept_summaries[0].run
     dead = tuple(
         replace(trial, windows=(), failure="the server died", failed=Failure.SERVER)
         for trial in run.trials
     )
-    assert exit_code((*summaries(replace(run, trials=dead)), *found[1:])) == 1
+    assert exit_code((*summaries(replace(run, trials=dead)), *swept_summaries[1:])) == 1

@@ -29,9 +29,13 @@ SPEEDS = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
 
 def test_a_threshold_is_a_metric_two_profiles_and_a_limit():
     """Blanks are free."""
-    found = parse(" cpu( tuned /max-worker-lifetime)>=1.05 ")
-    assert (found.metric, found.profile, found.against) == ("cpu", "tuned", "max-worker-lifetime")
-    assert (found.op, found.limit, found.text) == (">=", 1.05, found.text.strip())
+    threshold = parse(" cpu( tuned /max-worker-lifetime)>=1.05 ")
+    assert (threshold.metric, threshold.profile, threshold.against) == (
+        "cpu",
+        "tuned",
+        "max-worker-lifetime",
+    )
+    assert (threshold.op, threshold.limit, threshold.text) == (">=", 1.05, threshold.text.strip())
 
 
 def test_rps_is_throughput():
@@ -135,8 +139,8 @@ def test_what_was_withheld_cannot_be_judged_and_says_why():
     run = make.ladder_run(SPEEDS)
     dropped = {"listener.drops": 9.0, "tcp.TCPSynRetrans": 9.0}
     trials = tuple(
-        replace(each, readings=each.readings | dropped) if each.slot.arm.name == "b" else each
-        for each in run.trials
+        replace(trial, readings=trial.readings | dropped) if trial.slot.arm.name == "b" else trial
+        for trial in run.trials
     )
     judged = judge_run(parse("rps(b/a) < 0.5"), summarise(replace(run, trials=trials)))
     assert judged.outcome is ThresholdOutcome.UNJUDGED
@@ -146,11 +150,11 @@ def test_what_was_withheld_cannot_be_judged_and_says_why():
 def counted(drops):
     """Return a run in which one trial of b, its last, has so many drops; None for no reading."""
     run = make.ladder_run(SPEEDS)
-    *rest, last = (each for each in run.trials if each.slot.arm.name == "b")
+    *rest, last = (trial for trial in run.trials if trial.slot.arm.name == "b")
     readings = {key: value for key, value in last.readings.items() if key != "listener.drops"}
     if drops is not None:
         readings["listener.drops"] = drops
-    others = (each for each in run.trials if each.slot.arm.name != "b")
+    others = (trial for trial in run.trials if trial.slot.arm.name != "b")
     return summarise(replace(run, trials=(*others, *rest, replace(last, readings=readings))))
 
 
@@ -193,10 +197,10 @@ def test_the_aa_trials_count_as_the_references_own():
     """A drop in the reference's second run is a drop of the reference."""
     run = make.ladder_run(SPEEDS)
     trials = tuple(
-        replace(each, readings=each.readings | {"listener.drops": 1.0})
-        if each.slot.arm.role is Role.AA
-        else each
-        for each in run.trials
+        replace(trial, readings=trial.readings | {"listener.drops": 1.0})
+        if trial.slot.arm.role is Role.AA
+        else trial
+        for trial in run.trials
     )
     summary = summarise(replace(run, trials=trials))
     assert judge_run(parse("drops(a) > 0"), summary).outcome is ThresholdOutcome.FAILED
@@ -209,7 +213,7 @@ def test_a_broken_server_is_no_noise():
     failed = [judge_run(parse("cpu(b/a) > 0.5"), summary)]
     assert exit_code(unjudged, 1) == 1
     assert exit_code(unjudged + failed, 1) == 99
-    assert [gravest(*each) for each in ((0, 3), (3, 1), (1, 99), (0, 0))] == [3, 1, 99, 0]
+    assert [gravest(*statuses) for statuses in ((0, 3), (3, 1), (1, 99), (0, 0))] == [3, 1, 99, 0]
 
 
 @pytest.mark.parametrize(

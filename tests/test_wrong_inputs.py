@@ -201,9 +201,9 @@ def test_why_an_application_does_not_answer_is_read_first(lab, profile):
 
 def test_each_run_that_cannot_begin_has_a_log_of_its_own(lab):
     """Two of them at once do not write over each other's."""
-    said = [lab("run", "tuned", "--app", f"{name}:app")[2].splitlines()[-1] for name in "ab"]
+    last_lines = [lab("run", "tuned", "--app", f"{name}:app")[2].splitlines()[-1] for name in "ab"]
     logs = sorted(Path("results").glob("*/application.log"))
-    assert sorted(said) == [f"Its whole log: {log}" for log in logs]
+    assert sorted(last_lines) == [f"Its whole log: {log}" for log in logs]
     for name, log in zip("ab", logs, strict=True):
         assert f"No module named '{name}'" in log.read_text()
 
@@ -245,8 +245,8 @@ def test_an_application_that_answers_is_not_explained_by_its_log(lab):
     )
     code, _, errors = lab("run", "tuned", "--app", "chatty:application")
     assert code == 1
-    said = "with 404 ''; expected is status 200: give a path that it serves (--path), or"
-    assert said in errors.splitlines()[2]
+    message = "with 404 ''; expected is status 200: give a path that it serves (--path), or"
+    assert message in errors.splitlines()[2]
     assert "ZeroDivisionError" not in errors
     assert "ZeroDivisionError" in next(Path("results").glob("*/tuned.log")).read_text()
 
@@ -280,9 +280,9 @@ def write(folder, lines):
 def test_a_mistyped_option_of_an_ini_is_a_warning(tmp_path, lines, said):
     """A placeholder is none, nor is what only a plugin that the ini loads can know."""
     profile, reading = write(tmp_path, lines)
-    found = profiles.warnings(profile, reading=reading)
-    assert len(found) == (said is not None)
-    assert said is None or said in found[0]
+    warnings = profiles.warnings(profile, reading=reading)
+    assert len(warnings) == (said is not None)
+    assert said is None or said in warnings[0]
 
 
 def test_the_warning_stands_before_the_run(lab):
@@ -319,13 +319,13 @@ def test_the_warning_stands_before_a_stress_test_as_well(lab):
 def test_no_profile_of_this_project_is_warned_of():
     """Nor a planted one: a false alarm costs the trust in all others."""
     inis = [*ROOT.glob("profiles/*.ini"), *PLANTED.glob("*.ini")]
-    own = [
-        replace(described(str(each)), private_copy=PrivateCopy())
-        for each in inis
-        if each.stem != "production"
+    profiles_read = [
+        replace(described(str(ini)), private_copy=PrivateCopy())
+        for ini in inis
+        if ini.stem != "production"
     ]
-    assert len(own) > 30
-    assert [line for profile in own for line in profiles.warnings(profile)] == []
+    assert len(profiles_read) > 30
+    assert [line for profile in profiles_read for line in profiles.warnings(profile)] == []
 
 
 @pytest.mark.costly
@@ -418,8 +418,8 @@ PACKAGE = "/venv/lib/python3.11/site-packages/flask/app.py"
          "ImportError: no", ""),
         ("a\nbind(): Permission denied [core/socket.c line 230]\n",
          "bind(): Permission denied [core/socket.c line 230]", ""),
-        *((f"{said}\nunlink(): No such file or directory [core/uwsgi.c line 1687]\n", said, "")
-          for said in ("invalid logvar syntax, must be key=value", 'log encoder "x" not found',
+        *((f"{line}\nunlink(): No such file or directory [core/uwsgi.c line 1687]\n", line, "")
+          for line in ("invalid logvar syntax, must be key=value", 'log encoder "x" not found',
                        "group nosuch not found.", "user nosuch not found.")),
         ("Failed to find attribute 'nope' in 'site'.\n[ERROR] Reason: App failed to load.\n",
          "Failed to find attribute 'nope' in 'site'.", ""),
@@ -433,16 +433,16 @@ PACKAGE = "/venv/lib/python3.11/site-packages/flask/app.py"
 )  # fmt: skip
 def test_the_reason_is_found_in_a_log(log, text, frame):
     """The exception that kept the application from loading, and the last frame of one's own."""
-    found = reason(log)
-    assert (found.text, found.frame) == (text, frame)
+    the_reason = reason(log)
+    assert (the_reason.text, the_reason.frame) == (text, frame)
 
 
 def test_a_python_that_cannot_read_itself_is_told_as_such():
     """As that of a user whom an ini names by `uid`, where root's folder has the environment."""
-    said = "ModuleNotFoundError: No module named 'encodings'"
-    found = reason(f"Fatal Python error: init_fs_encoding: no codec\n{said}\n\n")
-    assert found.text.startswith(
-        f"{said}\nPython cannot read its own library: the user of uWSGI's `uid`"
+    message = "ModuleNotFoundError: No module named 'encodings'"
+    the_reason = reason(f"Fatal Python error: init_fs_encoding: no codec\n{message}\n\n")
+    assert the_reason.text.startswith(
+        f"{message}\nPython cannot read its own library: the user of uWSGI's `uid`"
     )
 
 

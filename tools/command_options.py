@@ -102,8 +102,8 @@ def _kind(config: type, name: str) -> str:
         return {"root_path": "str", "cert_reqs": "int"}.get(name, "list") * bool(default.fset)
     if isinstance(default, type):
         return "any"
-    said = str(config.__annotations__.get(name, type(default).__name__))
-    kinds = (kind for kind in ("list", "bool", "float", "int", "str") if kind in said)
+    annotation = str(config.__annotations__.get(name, type(default).__name__))
+    kinds = (kind for kind in ("list", "bool", "float", "int", "str") if kind in annotation)
     return next(kinds, "any")
 
 

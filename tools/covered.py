@@ -56,13 +56,13 @@ def main() -> None:
         config = Path(folder, "coverage.ini")
         config.write_text(CONFIG.format(package=ROOT / "lab", data=f"{folder}/data"))
         coverage = (sys.executable, "-m", "coverage")
-        told = f"--rcfile={config}"
+        rcfile = f"--rcfile={config}"
         left = (f"--deselect={path}" for path in LEFT_OUT)
         pytest = ("pytest", "-q", "-n", "auto", "--dist", "worksteal", *TESTS, *left)
-        tests = subprocess.run((*coverage, "run", told, "-m", *pytest), cwd=ROOT, check=False)
-        subprocess.run((*coverage, "combine", told, "-q"), cwd=ROOT, check=True)
+        tests = subprocess.run((*coverage, "run", rcfile, "-m", *pytest), cwd=ROOT, check=False)
+        subprocess.run((*coverage, "combine", rcfile, "-q"), cwd=ROOT, check=True)
         shares = f"{folder}/shares.json"
-        subprocess.run((*coverage, "json", told, "-q", "-o", shares), cwd=ROOT, check=True)
+        subprocess.run((*coverage, "json", rcfile, "-q", "-o", shares), cwd=ROOT, check=True)
         files = json.loads(Path(shares).read_text())["files"]
     by_package = shares_of({name: content["summary"] for name, content in files.items()})
     print(f"{'package':10} {'covered':>8} {'floor':>6}")

@@ -85,8 +85,8 @@ def _built(epoch: str) -> dict[str, bytes]:
         build = [sys.executable, "-m", "build", "--outdir", str(out), folder]
         subprocess.run(build, env=environ, check=True, stdout=subprocess.DEVNULL)
         return {
-            each.name: _dated(each, int(epoch)) if each.suffix == ".gz" else each.read_bytes()
-            for each in sorted(out.iterdir())
+            path.name: _dated(path, int(epoch)) if path.suffix == ".gz" else path.read_bytes()
+            for path in sorted(out.iterdir())
         }
 
 
@@ -94,7 +94,7 @@ def _dated(path: Path, epoch: int) -> bytes:
     """Return a source distribution with one time for all, and nobody's name."""
     packed = io.BytesIO()
     with tarfile.open(path) as source, tarfile.open(fileobj=packed, mode="w") as target:
-        for member in sorted(source.getmembers(), key=lambda each: each.name):
+        for member in sorted(source.getmembers(), key=lambda tar_info: tar_info.name):
             member.mtime, member.uid, member.gid, member.uname, member.gname = epoch, 0, 0, "", ""
             member.pax_headers = {}
             target.addfile(member, source.extractfile(member) if member.isfile() else None)
@@ -105,9 +105,9 @@ def _wheel(content: bytes) -> Iterable[str]:
     """Yield what is wrong with the files of a wheel."""
     with zipfile.ZipFile(io.BytesIO(content)) as wheel:
         names = wheel.namelist()
-    yield from (f"{each} is missing" for each in NEEDED if each not in names)
+    yield from (f"{path} is missing" for path in NEEDED if path not in names)
     for name in names:
-        if not any(fnmatch(name, each) for each in INSIDE) or "__pycache__" in name:
+        if not any(fnmatch(name, pattern) for pattern in INSIDE) or "__pycache__" in name:
             yield f"{name} was not expected"
 
 
@@ -115,7 +115,7 @@ def _source(content: bytes) -> Iterable[str]:
     """Yield what is missing of a source distribution."""
     with tarfile.open(fileobj=io.BytesIO(content)) as source:
         names = {name.partition("/")[2] for name in source.getnames()}
-    yield from (f"{each} is missing" for each in SOURCES if each not in names)
+    yield from (f"{path} is missing" for path in SOURCES if path not in names)
 
 
 if __name__ == "__main__":

@@ -72,12 +72,12 @@ class FrameworkError(Exception):
 
 def main() -> int:
     """Compile, or check."""
-    asked = sys.argv[1:]
-    if asked not in ([], ["check"]):
+    arguments = sys.argv[1:]
+    if arguments not in ([], ["check"]):
         print(__doc__)
-        return 0 if asked == ["--help"] else 2
+        return 0 if arguments == ["--help"] else 2
     try:
-        print(check() if asked else build())
+        print(check() if arguments else build())
     except FrameworkError as error:
         print(f"framework: {error}", file=sys.stderr)
         return 1
@@ -109,12 +109,12 @@ def check(overlay: Path = OVERLAY) -> str:
         except PackageNotFoundError:
             installed = "none"
         if installed != record[package]:
-            wanted = " ".join(f"{each}=={record[each]}" for each in PACKAGES)
+            wanted = " ".join(f"{name}=={record[name]}" for name in PACKAGES)
             raise FrameworkError(
                 f"{overlay} has {package} {record[package]}, and {sys.prefix} has {installed}: "
                 f"{sys.executable} -m pip install {wanted}, or make framework for another pin"
             )
-    versions = ", ".join(f"{each} {record[each]}" for each in PACKAGES)
+    versions = ", ".join(f"{name} {record[name]}" for name in PACKAGES)
     return f"{versions}, {len(record['modules'])} modules compiled by Cython {record['cython']}"
 
 
@@ -163,18 +163,20 @@ def _pinned(package: str) -> Distribution:
     pinned = re.search(rf"^{package}==(\S+)", PINS.read_text(encoding="utf-8"), re.MULTILINE)
     assert pinned is not None
     try:
-        found = distribution(package)
+        installed = distribution(package)
     except PackageNotFoundError:
         raise FrameworkError(f"{sys.prefix} has no {package}: make setup") from None
-    if found.version != pinned[1]:
-        told = f"{sys.prefix} has {package} {found.version}, and {PINS.name} pins {pinned[1]}"
-        raise FrameworkError(f"{told}: make setup")
-    return found
+    if installed.version != pinned[1]:
+        problem = (
+            f"{sys.prefix} has {package} {installed.version}, and {PINS.name} pins {pinned[1]}"
+        )
+        raise FrameworkError(f"{problem}: make setup")
+    return installed
 
 
 def _sources(installed: Distribution) -> dict[str, bytes]:
     """Return path -> content of the files of a package, each as its wheel brought it."""
-    found = {}
+    contents = {}
     for file in installed.files or ():
         if file.parts[0] not in PACKAGES or file.hash is None:  # such as what Python has compiled
             continue
@@ -183,8 +185,8 @@ def _sources(installed: Distribution) -> dict[str, bytes]:
         if base64.urlsafe_b64encode(digest).decode().rstrip("=") != file.hash.value:
             wanted = f"pip install --force-reinstall --no-deps -r {PINS.relative_to(ROOT)}"
             raise FrameworkError(f"{file.locate()} was changed since it was installed: {wanted}")
-        found[str(file)] = content
-    return found
+        contents[str(file)] = content
+    return contents
 
 
 def _compile(folder: Path, modules: Sequence[str]) -> None:
@@ -201,7 +203,7 @@ def _compile(folder: Path, modules: Sequence[str]) -> None:
         check=False,
     )
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    missing = [each for each in modules if not (folder / f"{each}{suffix}").is_file()]
+    missing = [module for module in modules if not (folder / f"{module}{suffix}").is_file()]
     if done.returncode or missing:
         raise FrameworkError(f"not compiled: {', '.join(missing)}; make setup?\n{done.stdout}")
 

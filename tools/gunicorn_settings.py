@@ -16,10 +16,10 @@ from gunicorn.workers import SUPPORTED_WORKERS
 
 def table() -> str:
     """Return the file's text."""
-    settings = {each.name: each.cli or [] for each in KNOWN_SETTINGS}
+    settings = {setting.name: setting.cli or [] for setting in KNOWN_SETTINGS}
     # One that another function has made is called as that.
     validators = {
-        each.name: each.validator.__qualname__.partition(".")[0] for each in KNOWN_SETTINGS
+        setting.name: setting.validator.__qualname__.partition(".")[0] for setting in KNOWN_SETTINGS
     }
     content = {
         "version": __version__,
@@ -27,9 +27,9 @@ def table() -> str:
         "validators": dict(sorted(validators.items())),
         "flags": sorted(
             word
-            for each in KNOWN_SETTINGS
-            if each.nargs == "?" or (each.action or "").startswith("store_")
-            for word in each.cli or ()
+            for setting in KNOWN_SETTINGS
+            if setting.nargs == "?" or (setting.action or "").startswith("store_")
+            for word in setting.cli or ()
         ),
         "worker_classes": sorted(SUPPORTED_WORKERS),
     }

@@ -28,10 +28,10 @@ def remove(packages: Path) -> list[str]:
             shutil.rmtree(left)
         else:
             left.unlink()
-    halves = [each for each in sorted(packages.glob("*.dist-info")) if not _is_whole(each)]
-    for each in halves:
-        shutil.rmtree(each)
-    return [each.name.split("-")[0] for each in halves]
+    halves = [folder for folder in sorted(packages.glob("*.dist-info")) if not _is_whole(folder)]
+    for half in halves:
+        shutil.rmtree(half)
+    return [half.name.split("-")[0] for half in halves]
 
 
 def _is_whole(info: Path) -> bool:

@@ -65,8 +65,8 @@ def store(folder: Path, name: str) -> Path:
         stored = replace(read_run(draft), name=name)
         if len(stored.trials) != len(run.trials):
             raise ResultsError(folder, "was not copied whole")
-        found = conclude_run(summaries(stored))
-        write_text(draft / "summary.json", summary_json.render(found))
+        conclusion = conclude_run(summaries(stored))
+        write_text(draft / "summary.json", summary_json.render(conclusion))
         if target.exists():
             shutil.rmtree(old, ignore_errors=True)
             target.rename(old)
@@ -81,7 +81,7 @@ def _homes(run: Run, folder: Path) -> tuple[str, ...]:
     """Return what paths begin with: the run's folder, which may lie in the checkout, then that."""
     paths = [profile.path for profile in run.plan.profiles]
     counters = [str(counter.arm.profile.path.parent.parent) for counter in run.counters]
-    checkouts = [found[1] for path in paths if (found := PROFILE.fullmatch(str(path)))]
+    checkouts = [match[1] for path in paths if (match := PROFILE.fullmatch(str(path)))]
     if not checkouts and any(path.is_absolute() for path in paths):
         raise ResultsError(folder, "none of its profiles lies in a checkout's profiles/ folder")
     return (str(folder.resolve()), *counters, *checkouts[:1])

@@ -47,19 +47,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0].strip())
     parser.add_argument("folder", type=Path, nargs="?", help="uWSGI's source, unpacked")
     parser.add_argument("--check", action="store_true", help="write nothing")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        source = asked.folder or download(Path(temporary))
+        source = arguments.folder or download(Path(temporary))
         made = {JSON: table(source), NUMERIC: numeric(source)}
     problems = []
     for path, text in made.items():
         if path.read_text(encoding="utf-8") != text:
             problems.append(f"{path.relative_to(ROOT)}: the source has other options")
-            if not asked.check:
+            if not arguments.check:
                 path.write_text(text, encoding="utf-8")
     for problem in problems:
         print(problem)
-    return int(asked.check and bool(problems))
+    return int(arguments.check and bool(problems))
 
 
 def download(folder: Path) -> Path:
@@ -79,15 +79,15 @@ def download(folder: Path) -> Path:
 def table(source: Path) -> str:
     """Return options.json."""
     rows = {
-        each.name: [
-            each.argument,
-            each.setter,
-            each.data,
-            " ".join(sorted(each.flags)),
-            each.plugin,
-            each.line,
+        option.name: [
+            option.argument,
+            option.setter,
+            option.data,
+            " ".join(sorted(option.flags)),
+            option.plugin,
+            option.line,
         ]
-        for each in options(source)
+        for option in options(source)
     }
     lines = (f"{json.dumps(name)}: {json.dumps(rows[name])}" for name in sorted(rows))
     body = ",\n".join(lines)
@@ -109,7 +109,7 @@ def options(source: Path) -> Iterator[Entry]:
     """
     default = embedded(source)
     plugins = sorted(
-        (each.name for each in (source / "plugins").iterdir() if each.is_dir()),
+        (directory.name for directory in (source / "plugins").iterdir() if directory.is_dir()),
         key=lambda name: (name not in default, name),
     )
     seen: set[str] = set()
@@ -135,14 +135,16 @@ def embedded(source: Path) -> list[str]:
     """Return the names of the plugins that our build embeds: the default ones, and setup.sh's."""
     base = (source / "buildconf/base.ini").read_text()
     default = (source / "buildconf/default.ini").read_text()
-    own = re.search(r"^main_plugin = (.*)$", default, re.MULTILINE)
+    main_plugins = re.search(r"^main_plugin = (.*)$", default, re.MULTILINE)
     rest = re.search(r"^embedded_plugins = %\(main_plugin\)s,(.*)$", base, re.MULTILINE)
     setup = (ROOT / "tools/setup.sh").read_text(encoding="utf-8")
     added = re.search(r"^plugins=(.*)$", setup, re.MULTILINE)
-    assert own is not None
+    assert main_plugins is not None
     assert rest is not None
     assert added is not None
-    return [name.strip() for each in (own[1], rest[1], added[1]) for name in each.split(",")]
+    return [
+        name.strip() for names in (main_plugins[1], rest[1], added[1]) for name in names.split(",")
+    ]
 
 
 def version_of(source: Path) -> str:

@@ -21,7 +21,7 @@ class Batch:
     @property
     def profiles(self) -> tuple[str, ...]:
         """Names of all profiles that its claims compare, each once, in the claims' order."""
-        sides = (name for each in self.claims for name in (each.reference, each.changed))
+        sides = (name for claim in self.claims for name in (claim.reference, claim.changed))
         return tuple(dict.fromkeys(sides))
 
     @property
@@ -59,7 +59,7 @@ class Batch:
 
 def batches(claims: Iterable[Claim]) -> tuple[Batch, ...]:
     """Return the runs that *claims* ask for, in their order: one for each workload and load."""
-    found: dict[tuple[object, ...], list[Claim]] = {}
-    for each in claims:
-        found.setdefault((each.workload, each.connections, each.rate), []).append(each)
-    return tuple(Batch(tuple(own)) for own in found.values())
+    groups: dict[tuple[object, ...], list[Claim]] = {}
+    for claim in claims:
+        groups.setdefault((claim.workload, claim.connections, claim.rate), []).append(claim)
+    return tuple(Batch(tuple(group)) for group in groups.values())

@@ -182,12 +182,12 @@ class Claim:
         """The article's word, figure or direction; and its metric, if not throughput."""
         if self.kind == "fact":
             return "a fact"
-        said = f"{self.direction} 1"
+        statement = f"{self.direction} 1"
         if self.ratio is not None:
-            said = f"{self.ratio:.2f}x"
+            statement = f"{self.ratio:.2f}x"
         if self.band is not None:
-            said = f'"{self.band}"' + ("" if self.ratio is None else f" ({said})")
-        return said if self.metric == "throughput" else f"{said}, {self.metric}"
+            statement = f'"{self.band}"' + ("" if self.ratio is None else f" ({statement})")
+        return statement if self.metric == "throughput" else f"{statement}, {self.metric}"
 
 
 @dataclass(frozen=True, slots=True)

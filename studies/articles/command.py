@@ -85,14 +85,14 @@ def claims_command(
     }.items():
         if value is not None:
             raise UsageError(f"{name} says how runs are made: add --run, or leave it out")
-    found = _said(runs, results)
+    verdicts = _said(runs, results)
     if as_json:
-        say_json(show.render_json(found))
+        say_json(show.render_json(verdicts))
     elif as_markdown:
-        say(markdown.render_document(show.document(found)), end="")
+        say(markdown.render_document(show.document(verdicts)), end="")
     else:
-        said = show.document if runs else show.overview
-        terminal.show_document(said(found), Console())
+        make_document = show.document if runs else show.overview
+        terminal.show_document(make_document(verdicts), Console())
     return 0
 
 

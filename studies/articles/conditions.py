@@ -16,18 +16,18 @@ from studies.articles.claim import Claim
 
 def wanted(claim: Claim) -> dict[str, str]:
     """Return all that the claim needs, for people, by the name of its field."""
-    found = {}
+    needs = {}
     if claim.cores is not None:
-        found["cores"] = f"at least {counted(claim.cores, 'server core')}"
+        needs["cores"] = f"at least {counted(claim.cores, 'server core')}"
     if claim.connections is not None:
-        found["connections"] = f"at least {claim.connections:,} connections"
+        needs["connections"] = f"at least {claim.connections:,} connections"
     if claim.version is not None:
-        found["version"] = f"at least {claim.version}"
+        needs["version"] = f"at least {claim.version}"
     if claim.variable is not None:
-        found["variable"] = f"a server of your own, named by {claim.variable}"
+        needs["variable"] = f"a server of your own, named by {claim.variable}"
     if claim.rate is not None:
-        found["rate"] = "an open loop (--rate)"
-    return found
+        needs["rate"] = "an open loop (--rate)"
+    return needs
 
 
 def unmet(claim: Claim, summary: Summary) -> list[tuple[str, str]]:
@@ -36,25 +36,25 @@ def unmet(claim: Claim, summary: Summary) -> list[tuple[str, str]]:
 
     What the run does not say of itself is not met: nothing is decided on a guess.
     """
-    run, needs, found = summary.run, wanted(claim), []
+    run, needs, conditions = summary.run, wanted(claim), []
     if claim.cores is not None:
         cores = server_cores(run, (claim.reference, claim.changed))
         if cores is None or cores < claim.cores:
-            found.append((needs["cores"], _had(None if cores is None else f"{cores:g}")))
+            conditions.append((needs["cores"], _had(None if cores is None else f"{cores:g}")))
     connections = run.plan.load.connections
     if claim.connections is not None and connections < claim.connections:
-        found.append((needs["connections"], _had(f"{connections:,}")))
+        conditions.append((needs["connections"], _had(f"{connections:,}")))
     if claim.version is not None:
         name, _, least = claim.version.partition(" ")
         version = _version(run.environments, name)
         if version is None or numbers(version) < numbers(least):
-            found.append((needs["version"], _had(version)))
+            conditions.append((needs["version"], _had(version)))
     theirs = [service.url for service in run.plan.backing if service.theirs]
     if claim.variable is not None and claim.variable not in theirs:
-        found.append((needs["variable"], "had one that stands in its place"))
+        conditions.append((needs["variable"], "had one that stands in its place"))
     if claim.rate is not None and run.plan.load.rate is None:
-        found.append((needs["rate"], "has a closed one"))
-    return found
+        conditions.append((needs["rate"], "has a closed one"))
+    return conditions
 
 
 def unsound(summary: Summary) -> list[tuple[str, str]]:
@@ -65,12 +65,12 @@ def unsound(summary: Summary) -> list[tuple[str, str]]:
     judged at a level that allows for it. A noise check that failed is exit status 3, unless a
     broken server made it 1.
     """
-    found = []
+    reasons = []
     if summary.measured < summary.planned:
-        found.append(("a run with all of its trials", "ended early"))
+        reasons.append(("a run with all of its trials", "ended early"))
     if not passed_aa(summary.aa[HEADLINE], summary.run.plan.smallest):
-        found.append(("a run that passed its noise check", "did not"))
-    return found
+        reasons.append(("a run that passed its noise check", "did not"))
+    return reasons
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -99,13 +99,13 @@ def server_cores(run: Run, names: Sequence[str]) -> float | None:
         if trial.windows and any(trial.measures(name) for name in names)
     ]
     readings = [trial.readings for trial in measured]
-    found = [usable_cores(each) for each in readings]
-    known = [cores for cores in found if cores is not None]
-    return min(known) if known and len(known) == len(found) else None
+    core_counts = [usable_cores(trial_readings) for trial_readings in readings]
+    known = [cores for cores in core_counts if cores is not None]
+    return min(known) if known and len(known) == len(core_counts) else None
 
 
 def _version(environments: Mapping[str, Mapping[str, object]], name: str) -> str | None:
     """Return the version of a server, or of a Python distribution, where the run began."""
     known = dict(flatten(next(iter(environments.values()), {})))
-    found = known.get(f"{name}.version", known.get(f"distributions.{name}"))
-    return None if found is None else str(found)
+    version = known.get(f"{name}.version", known.get(f"distributions.{name}"))
+    return None if version is None else str(version)

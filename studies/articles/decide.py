@@ -51,29 +51,33 @@ def verdicts(
     A claim that no run decides has its test's verdict, too; without any it is open, and the verdict
     says what it takes.
     """
-    asked = load() if claims is None else claims
-    return by_summaries(relevant(runs, asked), asked)
+    chosen_claims = load() if claims is None else claims
+    return by_summaries(relevant(runs, chosen_claims), chosen_claims)
 
 
 def relevant(runs: Sequence[Run], claims: Sequence[Claim]) -> list[Summary]:
     """Return what *runs* found, for each value by itself, where one of *claims* is about it."""
     return [
-        summarise(each)
+        summarise(point)
         for run in runs
-        for each in points(run)
-        if any(is_about(claim, each.plan) for claim in claims)
+        for point in points(run)
+        if any(is_about(claim, point.plan) for claim in claims)
     ]
 
 
 def by_summaries(seen: Sequence[Summary], claims: Sequence[Claim]) -> tuple[ClaimVerdict, ...]:
     """Decide *claims* by what runs found: see `verdicts`."""
-    found: list[ClaimVerdict] = []
+    all_verdicts: list[ClaimVerdict] = []
     for claim in claims:
-        said = [decide(claim, each) for each in seen if is_about(claim, each.run.plan)]
-        if not said or (claim.holds is not None and all(each.decision.is_open for each in said)):
-            said.append(_without_run(claim))
-        found += said
-    return tuple(found)
+        claim_verdicts = [
+            decide(claim, summary) for summary in seen if is_about(claim, summary.run.plan)
+        ]
+        if not claim_verdicts or (
+            claim.holds is not None and all(verdict.decision.is_open for verdict in claim_verdicts)
+        ):
+            claim_verdicts.append(_without_run(claim))
+        all_verdicts += claim_verdicts
+    return tuple(all_verdicts)
 
 
 def decided(summary: Summary) -> tuple[ClaimVerdict, ...]:
@@ -85,44 +89,47 @@ def decided(summary: Summary) -> tuple[ClaimVerdict, ...]:
 def is_about(claim: Claim, plan: Plan) -> bool:
     """Return whether a run by *plan* has what it takes to decide *claim*."""
     # What is served from a copy has other options than the profile that the claim names.
-    asked, names = plan.workload, {each.name for each in plan.profiles if not each.private_copy}
-    if asked.name != claim.workload or not {claim.reference, claim.changed} <= names:
+    workload, names = (
+        plan.workload,
+        {profile.name for profile in plan.profiles if not profile.private_copy},
+    )
+    if workload.name != claim.workload or not {claim.reference, claim.changed} <= names:
         return False
     # A number of its own is other work by the same name.
-    known = asked.name in workloads.find()
-    path = workloads.workload(asked.name).path if known else asked.path
-    return asked.path == path and not planned(claim.metric, plan.load)
+    known = workload.name in workloads.find()
+    path = workloads.workload(workload.name).path if known else workload.path
+    return workload.path == path and not planned(claim.metric, plan.load)
 
 
 def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     """Decide *claim* by one run that has what it takes: see `is_about`."""
-    found = _compared(claim, summary)
-    decision = decision_of(claim, found, summary.floors[found.metric])
+    comparison = _compared(claim, summary)
+    decision = decision_of(claim, comparison, summary.floors[comparison.metric])
     lacking = [*unmet(claim, summary), *unsound(summary)]
     if lacking:
         decision = _left_open(claim, {needs for needs, _ in lacking})
-    said = _opening(claim, summary, found, decision, lacking)
+    sentences = _opening(claim, summary, comparison, decision, lacking)
     if idle := _idle(claim, summary):
-        said.append(idle)
+        sentences.append(idle)
         if decision is Decision.INCONCLUSIVE:
             decision = Decision.NOT_SEEN  # what did not happen has no effect, whatever the noise
-            said.append("The count decides where the interval cannot.")
+            sentences.append("The count decides where the interval cannot.")
     elif inert := _inert(claim, summary):
-        said.append(f"Without effect in {claim.changed}: {' '.join(inert)}")
+        sentences.append(f"Without effect in {claim.changed}: {' '.join(inert)}")
     if cause := cause_of(claim, summary):
-        said.append(f"Limited by: {cause}.")
+        sentences.append(f"Limited by: {cause}.")
     run = summary.run
     return ClaimVerdict(
         claim,
         decision,
-        sentence=" ".join(said),
+        sentence=" ".join(sentences),
         run=run.name,
         load=describe(run),
         machine=machine(run.environments),
-        comparison=found,
-        uncounted=uncounted(claim, summary) if found.verdict is Verdict.INVALID else "",
+        comparison=comparison,
+        uncounted=uncounted(claim, summary) if comparison.verdict is Verdict.INVALID else "",
         cause=cause,
-        takes=_takes(claim, found, decision, [needs for needs, _ in lacking]),
+        takes=_takes(claim, comparison, decision, [needs for needs, _ in lacking]),
         warnings=summary.warnings,
     )
 
@@ -132,60 +139,62 @@ def _left_open(claim: Claim, lacking: Collection[str]) -> Decision:
     needs = wanted(claim)
     if needs.get("variable") in lacking:
         return Decision.UNTESTABLE
-    another_load = any(needs.get(each) in lacking for each in ("connections", "rate"))
+    another_load = any(needs.get(name) in lacking for name in ("connections", "rate"))
     return Decision.NO_RUN if another_load else Decision.INCONCLUSIVE
 
 
 def _takes(
-    claim: Claim, found: Comparison, decision: Decision, lacking: Sequence[str]
+    claim: Claim, comparison: Comparison, decision: Decision, lacking: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the run that would decide what is open, and what it must have; else nothing."""
     if not decision.is_open:
         return ()
     if not lacking:
-        lacking = [_wanting(claim, found)]
+        lacking = [_wanting(claim, comparison)]
     return (Batch((claim,)).command, *_beside_command(claim, lacking))
 
 
 def _beside_command(claim: Claim, lacking: Sequence[str]) -> list[str]:
     """Return what of *lacking* the command of a claim's run does not say."""
-    said = [text for name, text in wanted(claim).items() if name in ("connections", "rate")]
-    return [each for each in lacking if each not in said]
+    texts = [text for name, text in wanted(claim).items() if name in ("connections", "rate")]
+    return [need for need in lacking if need not in texts]
 
 
-def _wanting(claim: Claim, found: Comparison) -> str:
+def _wanting(claim: Claim, comparison: Comparison) -> str:
     """Return what would decide a comparison that leaves its claim open."""
-    if found.verdict is Verdict.INVALID:
+    if comparison.verdict is Verdict.INVALID:
         return f"a run in which {METRICS[claim.metric].title} count"
-    if found.between is not None:
+    if comparison.between is not None:
         return "a core of its own for the load"
-    return "more blocks" if found.may_be is None else "more cores for the load"
+    return "more blocks" if comparison.may_be is None else "more cores for the load"
 
 
 def _opening(
     claim: Claim,
     summary: Summary,
-    found: Comparison,
+    comparison: Comparison,
     decision: Decision,
     lacking: Sequence[tuple[str, str]],
 ) -> list[str]:
     """Return the sentences on what was measured, and on what the run lacks to decide."""
     if lacking:
-        said = [f"the claim needs {needs}, this run {had}." for needs, had in lacking]
-        if found.verdict is not Verdict.INVALID:
-            said.append(f"Measured all the same: {figures_of(found)}.")
-    elif found.verdict is Verdict.INVALID:
-        said = [withheld(claim, summary)]
+        sentences = [f"the claim needs {needs}, this run {had}." for needs, had in lacking]
+        if comparison.verdict is not Verdict.INVALID:
+            sentences.append(f"Measured all the same: {figures_of(comparison)}.")
+    elif comparison.verdict is Verdict.INVALID:
+        sentences = [withheld(claim, summary)]
     else:
-        noise = f"the noise of {summary.floors[found.metric]:.1%}"
-        bound = found.ratio is None or found.may_be is not None
+        noise = f"the noise of {summary.floors[comparison.metric]:.1%}"
+        bound = comparison.ratio is None or comparison.may_be is not None
         means = meaning(decision, claim, noise, bound=bound)
-        by = "by CPU per request, " if found.metric != claim.metric else ""
+        by = "by CPU per request, " if comparison.metric != claim.metric else ""
         stands = "" if claim.meaning is None else f", which stands for {claim.meaning}"
-        said = [f"{by}{figures_of(found)} where the article says {claim.stated}{stands}: {means}"]
-    if found.caveat:
-        said.append(f"{found.caveat[:1].upper()}{found.caveat[1:]}.")
-    return said
+        sentences = [
+            f"{by}{figures_of(comparison)} where the article says {claim.stated}{stands}: {means}"
+        ]
+    if comparison.caveat:
+        sentences.append(f"{comparison.caveat[:1].upper()}{comparison.caveat[1:]}.")
+    return sentences
 
 
 def _compared(claim: Claim, summary: Summary) -> Comparison:
@@ -198,9 +207,9 @@ def _compared(claim: Claim, summary: Summary) -> Comparison:
     """
     sides = claim.changed, claim.reference
     # "Better" is no answer to "as large as published?": all pairs count, also those after a look.
-    found = summary.compare_whole(claim.metric, *sides)
-    if claim.metric != "throughput" or found.verdict is not Verdict.INVALID:
-        return found
+    comparison = summary.compare_whole(claim.metric, *sides)
+    if claim.metric != "throughput" or comparison.verdict is not Verdict.INVALID:
+        return comparison
     withheld = (
         tally.gate
         for row in summary.rows
@@ -210,22 +219,22 @@ def _compared(claim: Claim, summary: Summary) -> Comparison:
     by_cpu = summary.compare_whole("capacity", *sides)
     ratio = by_cpu.ratio
     if ratio is None or {*withheld} != {GENERATOR_BOUND} or server_cores(summary.run, sides) != 1:
-        return found
+        return comparison
     low = ratio.low if by_cpu.may_be is MayBe.LARGER else None
     high = ratio.high if by_cpu.may_be is MayBe.SMALLER else None
     if low is None and high is None:
-        return found
+        return comparison
     return replace(by_cpu, ratio=None, between=Between(low, high, ratio.n, ratio.level))
 
 
-def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
+def decision_of(claim: Claim, comparison: Comparison, floor: float) -> Decision:
     """
     Return what the interval allows to be said of what the article says.
 
     Of a ratio of which ends are known: what all ratios between them have in common. So, too, of one
     that may be larger or smaller, as the generator was at its limit.
     """
-    ratio, ends, may_be = found.ratio, found.between, found.may_be
+    ratio, ends, may_be = comparison.ratio, comparison.between, comparison.may_be
     exact = ratio is not None and may_be is None
     if ratio is not None:
         low, high = (ratio.low, ratio.high) if may_be is None else may_be.ends(ratio)
@@ -250,7 +259,7 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
         # Of an interval the far end counts; where the ends are all that is known, the near one.
         return Decision.REPRODUCED if exact or low >= least else Decision.INCONCLUSIVE
     # A direction says that there is a gain: one as small as makes no difference is none.
-    same = high <= 1 + same_within(floor) or (found.below or math.inf) <= MOST_SAME
+    same = high <= 1 + same_within(floor) or (comparison.below or math.inf) <= MOST_SAME
     excluded = same if least == 1 else high < least
     return Decision.NOT_SEEN if excluded else Decision.INCONCLUSIVE
 
@@ -284,10 +293,10 @@ def machine(environments: Mapping[str, Mapping[str, object]]) -> str:
 def cause_of(claim: Claim, summary: Summary) -> str:
     """Return what a counter-run has shown to limit the sides: once where it is the same."""
     sides = {
-        name: found.cause.name
+        name: diagnosis.cause.name
         for name in (claim.reference, claim.changed)
-        if (found := limited_by(summary.diagnoses.get(name, ()))) is not None
-        and found.standing is Standing.CONFIRMED
+        if (diagnosis := limited_by(summary.diagnoses.get(name, ()))) is not None
+        and diagnosis.standing is Standing.CONFIRMED
     }
     if len(sides) == 2 and len({*sides.values()}) == 1:
         return f"{sides[claim.changed]} in both"
@@ -319,12 +328,12 @@ def _without_run(claim: Claim) -> ClaimVerdict:
 def _by_test(claim: Claim, holds: bool) -> tuple[Decision, str]:
     """Return what a claim's test says to it, and why."""
     fact = "a fact, " if claim.kind == "fact" else ""
-    said = [f"{fact}decided by {claim.test}.", claim.note]
+    sentences = [f"{fact}decided by {claim.test}.", claim.note]
     decision = Decision.REPRODUCED if holds else Decision.NOT_SEEN
     if claim.outdated is not None:
         decision = Decision.OUTDATED
-        said.insert(1, f"{claim.outdated}.")
-    return decision, " ".join(filter(None, said))
+        sentences.insert(1, f"{claim.outdated}.")
+    return decision, " ".join(filter(None, sentences))
 
 
 def absent(claim: Claim) -> list[str]:
@@ -363,4 +372,4 @@ def _idle(claim: Claim, summary: Summary) -> str:
 def _inert(claim: Claim, summary: Summary) -> list[str]:
     """Return the options that the changed profile has, to no effect, and the other has not."""
     before = summary.inert.get(claim.reference, ())
-    return [each for each in summary.inert.get(claim.changed, ()) if each not in before]
+    return [option for option in summary.inert.get(claim.changed, ()) if option not in before]

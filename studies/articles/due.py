@@ -13,7 +13,7 @@ from studies.articles.decide import absent, decide, is_about
 
 
 def due(
-    verdicts: Sequence[ClaimVerdict], own: Sequence[Summary], *, blocks: int, cores: int
+    verdicts: Sequence[ClaimVerdict], summaries: Sequence[Summary], *, blocks: int, cores: int
 ) -> tuple[tuple[Claim, ...], dict[str, str]]:
     """
     Return the open claims that a run may decide, and by its id why no run here decides another.
@@ -24,26 +24,28 @@ def due(
 
     Args:
         verdicts: What all runs and tests say to the claims.
-        own: What the runs of this machine found.
+        summaries: What the runs of this machine found.
         blocks: Of the runs that may be made.
         cores: Their servers'.
     """
-    settled = {each.claim.id for each in verdicts if not each.decision.is_open}
-    still_open = {each.claim.id: each.claim for each in verdicts if each.claim.id not in settled}
+    settled = {verdict.claim.id for verdict in verdicts if not verdict.decision.is_open}
+    still_open = {
+        verdict.claim.id: verdict.claim for verdict in verdicts if verdict.claim.id not in settled
+    }
     why = {
         name: reason
         for name, claim in still_open.items()
-        if (reason := _kept_open(claim, own, blocks, cores)) is not None
+        if (reason := _kept_open(claim, summaries, blocks, cores)) is not None
     }
-    found = (claim for name, claim in still_open.items() if name not in why)
-    return tuple(sorted(found, key=lambda claim: _times_asked(claim, own))), why
+    claims = (claim for name, claim in still_open.items() if name not in why)
+    return tuple(sorted(claims, key=lambda claim: _times_asked(claim, summaries))), why
 
 
-def _times_asked(claim: Claim, own: Iterable[Summary]) -> int:
-    return sum(is_about(claim, each.run.plan) for each in own)
+def _times_asked(claim: Claim, summaries: Iterable[Summary]) -> int:
+    return sum(is_about(claim, summary.run.plan) for summary in summaries)
 
 
-def _kept_open(claim: Claim, own: Iterable[Summary], blocks: int, cores: int) -> str | None:
+def _kept_open(claim: Claim, summaries: Iterable[Summary], blocks: int, cores: int) -> str | None:
     """Return why no run is made for a claim that is open; None if one is."""
     if claim.untestable is not None:
         return claim.untestable
@@ -54,15 +56,15 @@ def _kept_open(claim: Claim, own: Iterable[Summary], blocks: int, cores: int) ->
         return f"takes {needs}, and there would be {cores}; --server-cores names more"
     if claim.variable is not None and not os.environ.get(claim.variable):
         return f"takes {wanted(claim)['variable']}"
-    answers = [each for each in own if _answers(claim, each)]
+    answers = [summary for summary in summaries if _answers(claim, summary)]
     if not answers:
         return None
-    longest = max(answers, key=lambda each: each.run.blocks)
+    longest = max(answers, key=lambda summary: summary.run.blocks)
     if longest.run.blocks < blocks:
         return None
-    found = decide(claim, longest)
+    verdict = decide(claim, longest)
     made = counted(longest.run.blocks, "block")
-    return f"{found.decision} after {made} ({found.run}): takes {'; '.join(found.takes[1:])}"
+    return f"{verdict.decision} after {made} ({verdict.run}): takes {'; '.join(verdict.takes[1:])}"
 
 
 def _answers(claim: Claim, summary: Summary) -> bool:

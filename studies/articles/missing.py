@@ -69,14 +69,16 @@ class Wanted:
 
     def command(self, batch: Batch) -> tuple[str, ...]:
         """Return the command that makes one of the runs by itself."""
-        said = {
+        options = {
             "--blocks": self.blocks,
             "--smallest": None if self.smallest is None else percent(self.smallest),
             "--server-cores": self.server_cores,
             "--generator-cores": self.generator_cores,
             "--results": None if self.results == RESULTS else self.results,
         }
-        more = (word for name, value in said.items() if value is not None for word in (name, value))
+        more = (
+            word for name, value in options.items() if value is not None for word in (name, value)
+        )
         return (sys.argv[0], "run", *batch.words, *map(str, more))
 
     def sizes(self) -> tuple[int, int]:
@@ -120,7 +122,7 @@ class Ledger:
 
     def verdicts(self) -> tuple[ClaimVerdict, ...]:
         """Return what all runs and tests say; of the folder's runs, those that decide anything."""
-        sound = [each for each in self.own if not unsound(each)]
+        sound = [summary for summary in self.own if not unsound(summary)]
         return articles.by_summaries([*self._stored, *sound], self.claims)
 
     def _found(self, folders: Iterable[Path]) -> list[Summary]:
@@ -176,8 +178,8 @@ def _made(wanted: Wanted, blocks: int, cores: int) -> int:
     ledger = Ledger(wanted.results)
     before = ledger.verdicts()
     say(show.counts(before))
-    found, _ = articles.due(before, ledger.own, blocks=blocks, cores=cores)
-    ready, missing = plan(found, wanted)
+    claims, _ = articles.due(before, ledger.own, blocks=blocks, cores=cores)
+    ready, missing = plan(claims, wanted)
     for line in _announced(ready, wanted.budget):
         say(line)
     try:
@@ -185,82 +187,86 @@ def _made(wanted: Wanted, blocks: int, cores: int) -> int:
     finally:
         ledger.read()
         now = ledger.verdicts()
-        found, why = articles.due(now, ledger.own, blocks=blocks, cores=cores)
+        claims, why = articles.due(now, ledger.own, blocks=blocks, cores=cores)
         for line in _closing(before, now, missing | why):
             say(line)
-        for line in _remaining(_left(ready, found), wanted.budget):
+        for line in _remaining(_left(ready, claims), wanted.budget):
             say(line)
 
 
-def plan(found: Iterable[Claim], wanted: Wanted) -> tuple[list[Ready], dict[str, str]]:
+def plan(claims: Iterable[Claim], wanted: Wanted) -> tuple[list[Ready], dict[str, str]]:
     """Return the runs for these claims, and by its id why another claim cannot be asked here."""
     ready: list[Ready] = []
     why: dict[str, str] = {}
-    for batch in articles.batches(found):
+    for batch in articles.batches(claims):
         subject = application(wanted.asked(batch))
         absent = _absent(batch, subject)
         why |= {
-            each.id: f"profile {name} {absent[name]}"
-            for each in batch.claims
-            for name in (each.changed, each.reference)
+            claim.id: f"profile {name} {absent[name]}"
+            for claim in batch.claims
+            for name in (claim.changed, claim.reference)
             if name in absent
         }
-        left = tuple(each for each in batch.claims if each.id not in why)
+        left = tuple(claim for claim in batch.claims if claim.id not in why)
         if not left:
             continue
         try:
             ready.append(_ready(Batch(left), wanted, subject))
         except (ProfileError, UsageError) as error:  # such as a backing service that is missing
-            why |= {each.id: str(error) for each in left}
+            why |= {claim.id: str(error) for claim in left}
     return ready, why
 
 
 def _absent(batch: Batch, subject: Workload) -> dict[str, str]:
     """Return why each profile of a batch cannot be asked here that cannot: as `lab list` says."""
-    found = ((each.profile, each.missing) for each in look_at_all(batch.profiles))
-    reasons = ((profile, missing or unserved(profile, subject)) for profile, missing in found)
+    pairs = (
+        (installation.profile, installation.missing) for installation in look_at_all(batch.profiles)
+    )
+    reasons = ((profile, missing or unserved(profile, subject)) for profile, missing in pairs)
     return {profile.name: reason for profile, reason in reasons if reason is not None}
 
 
 def _ready(batch: Batch, wanted: Wanted, subject: Workload) -> Ready:
     """Return the run of a batch; raises what `prepare` does."""
-    asked = wanted.asked(batch)
-    understood = understand(asked)
+    job = wanted.asked(batch)
+    understood = understand(job)
     options = replace(understood.options, command=wanted.command(batch))
     prepared = prepare(options, subject)
     seconds = prepared.seconds
     if any(rate.is_share for rate in understood.rates):
         blocks = min(CAPACITY_BLOCKS, prepared.plan.blocks)
         seconds += estimate(replace(prepared.plan, blocks=blocks))
-    return Ready(batch, asked, replace(understood, options=options), seconds)
+    return Ready(batch, job, replace(understood, options=options), seconds)
 
 
 def _in_time(ready: Sequence[Ready], budget: float) -> int:
     """Make what fits into *budget* seconds; return the gravest exit status of what was made."""
     began, status, left = time.monotonic(), 0, budget
-    for number, each in enumerate(ready, 1):
-        if not each.fits(left):
+    for number, ready_run in enumerate(ready, 1):
+        if not ready_run.fits(left):
             continue
-        say(f"\n{number} of {len(ready)}: {each}", err=True)
+        say(f"\n{number} of {len(ready)}: {ready_run}", err=True)
         try:
-            outcome = made(each.asked, each.understood)
+            outcome = made(ready_run.asked, ready_run.understood)
         except Interrupted:
             raise
         except LabError as error:  # the next one may do better
             say("lab: " + "\n".join(error.lines), err=True)
             status = gravest(status, 3 if error.exit_code == 3 else 1)
         else:
-            own = exit_code(outcome.conclusion.summaries)
-            status = gravest(status, own)
-            decides = ": it decides no claim" if own == 3 else ""
-            say(f"Run folder: {outcome.folder}, exit status {own}{decides}", err=True)
+            run_status = exit_code(outcome.conclusion.summaries)
+            status = gravest(status, run_status)
+            decides = ": it decides no claim" if run_status == 3 else ""
+            say(f"Run folder: {outcome.folder}, exit status {run_status}{decides}", err=True)
         left = budget - (time.monotonic() - began)
     return status
 
 
-def _left(ready: Iterable[Ready], found: Sequence[Claim]) -> list[Ready]:
+def _left(ready: Iterable[Ready], claims: Sequence[Claim]) -> list[Ready]:
     """Return the runs that claims still ask for."""
-    return [each for each in ready if any(claim in found for claim in each.batch.claims)]
+    return [
+        ready_run for ready_run in ready if any(claim in claims for claim in ready_run.batch.claims)
+    ]
 
 
 def _announced(ready: Sequence[Ready], budget: float) -> Iterator[str]:
@@ -268,7 +274,7 @@ def _announced(ready: Sequence[Ready], budget: float) -> Iterator[str]:
     if not ready:
         yield "No run is made: none that can be made here would decide an open claim."
         return
-    whole = _time(sum(each.seconds for each in ready))
+    whole = _time(sum(ready_run.seconds for ready_run in ready))
     number = counted(len(ready), "run")
     yield f"{number} for open claims, about {whole}; {_time(budget)} may be used:"
     yield from _listed(ready)
@@ -284,7 +290,7 @@ def _closing(
     yield f"Now:    {show.counts(now)}"
     if newly := show.newly(before, now):
         yield "\nDecided:"
-        yield from (f"  {show.in_a_line(each)}" for each in newly)
+        yield from (f"  {show.in_a_line(verdict)}" for verdict in newly)
     if why:
         yield "\nOpen, and no run is made for it:"
         for reason in dict.fromkeys(why.values()):
@@ -297,7 +303,7 @@ def _remaining(left: Sequence[Ready], budget: float) -> Iterator[str]:
         return
     yield f"\nLeft, {counted(len(left), 'run')}:"
     yield from _listed(left)
-    if any(each.fits(budget) for each in left):
+    if any(ready_run.fits(budget) for ready_run in left):
         yield f"\nGo on with: {repeatable(sys.argv)}"
     else:
         yield f"\nNone of them fits into {_time(budget)}: --budget gives more."
@@ -305,9 +311,9 @@ def _remaining(left: Sequence[Ready], budget: float) -> Iterator[str]:
 
 def _listed(runs: Iterable[Ready]) -> Iterator[str]:
     """Yield each run and, below it, the claims that it would decide."""
-    for each in runs:
-        yield f"  {each}"
-        yield f"    {', '.join(claim.id for claim in each.batch.claims)}"
+    for ready_run in runs:
+        yield f"  {ready_run}"
+        yield f"    {', '.join(claim.id for claim in ready_run.batch.claims)}"
 
 
 def _time(seconds: float) -> str:

@@ -83,24 +83,24 @@ def _is_whole(document: Mapping[str, Any]) -> bool:
 
 def _bands(path: Path, document: Mapping[str, Any]) -> dict[str, Band]:
     """Return what the articles' words stand for."""
-    found = {name: _named(path, Band, name, it) for name, it in document.get("band", {}).items()}
-    for name, band in found.items():
+    by_word = {name: _named(path, Band, name, it) for name, it in document.get("band", {}).items()}
+    for name, band in by_word.items():
         least, most = band.limits
         if not 0 <= least < most or (band.low, band.high) == (None, None):
             raise ClaimsError(path, f"band {name}: needs low, or high above it, or both")
-    return found
+    return by_word
 
 
 def _named(path: Path, kind: type[_Named], name: str, table: Mapping[str, Any]) -> _Named:
     """Return a table [article.NAME] or [band.WORD]."""
     what = f"{kind.__name__.lower()} {name}"
     try:
-        found = msgspec.convert(table, kind)
+        definition = msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
         raise ClaimsError(path, f"{what}: {error}") from None
     if wrong := _unknown(kind, table):
         raise ClaimsError(path, f"{what}: {'; '.join(wrong)}")
-    return found
+    return definition
 
 
 def _claim(
@@ -137,9 +137,9 @@ def _unknown(kind: type[Article | Band | Claim | Inaction], table: Mapping[str, 
 
 
 def _no_fact(claim: Claim, table: Mapping[str, Any]) -> Iterator[str]:
-    own = {"id", "source", "kind", "text", "note", "caveat", "test", "holds", "outdated"}
-    own.add("untestable")
-    if foreign := sorted(table.keys() - own):
+    fact_keys = {"id", "source", "kind", "text", "note", "caveat", "test", "holds", "outdated"}
+    fact_keys.add("untestable")
+    if foreign := sorted(table.keys() - fact_keys):
         yield f"is a fact, which a test decides: leave out {', '.join(foreign)}"
     alone = claim.untestable is not None
     if (claim.test is None, claim.holds is None) != (alone, alone):

@@ -12,9 +12,13 @@ from lab.report.thresholds import figures
 from studies.articles.claim import Claim, Decision
 
 
-def figures_of(found: Comparison) -> str:
+def figures_of(comparison: Comparison) -> str:
     """Return the ratio with its interval, or its two ends."""
-    return str(found.between) if found.ratio is None else f"{found.bound}{figures(found.ratio)}"
+    return (
+        str(comparison.between)
+        if comparison.ratio is None
+        else f"{comparison.bound}{figures(comparison.ratio)}"
+    )
 
 
 def meaning(decision: Decision, claim: Claim, noise: str, *, bound: bool) -> str:
@@ -41,7 +45,9 @@ def withheld(claim: Claim, summary: Summary) -> str:
     """Say which gates withhold the metric, with their numbers, and what can be said instead."""
     by_name = {row.profile.name: row for row in summary.rows}
     rows = [by_name[claim.reference], by_name[claim.changed]]
-    withheld = (each.gate for row in rows for each in row.tallies if claim.metric in each.withheld)
+    withheld = (
+        tally.gate for row in rows for tally in row.tallies if claim.metric in tally.withheld
+    )
     reasons = "; ".join(_gate(gate, rows) for gate in dict.fromkeys(withheld))
     sentence = f"{METRICS[claim.metric].title} cannot be compared under this load: "
     sentence += f"{reasons or 'too few blocks have both'}."
@@ -56,8 +62,8 @@ def withheld(claim: Claim, summary: Summary) -> str:
 
 def _walls(claim: Claim, summary: Summary) -> dict[str, float]:
     """Return the seconds that all requests together took, reference first, where they are known."""
-    found = {row.profile.name: row.wall for row in summary.rows if row.wall is not None}
-    return {name: found[name] for name in (claim.reference, claim.changed) if name in found}
+    walls = {row.profile.name: row.wall for row in summary.rows if row.wall is not None}
+    return {name: walls[name] for name in (claim.reference, claim.changed) if name in walls}
 
 
 def uncounted(claim: Claim, summary: Summary) -> str:
@@ -70,7 +76,7 @@ def uncounted(claim: Claim, summary: Summary) -> str:
 
 def _gate(gate: Gate, rows: Sequence[Row]) -> str:
     """Say in how many trials of each side a gate fired, with the numbers of one trial."""
-    found = [(row, tally) for row in rows for tally in row.tallies if tally.gate is gate]
-    where = ", ".join(f"{row.profile.name} {tally.trials}/{row.total}" for row, tally in found)
-    row, tally = found[-1]
+    pairs = [(row, tally) for row in rows for tally in row.tallies if tally.gate is gate]
+    where = ", ".join(f"{row.profile.name} {tally.trials}/{row.total}" for row, tally in pairs)
+    row, tally = pairs[-1]
     return f"{gate.name} ({where} trials), with {row.profile.name} {tally.example.reason}"

@@ -39,21 +39,24 @@ BY_LOAD = "differs by load"
 FEW = 4
 """Values of a sweep that are named one by one at most."""
 
-LEFT = tuple(each for each in Decision if each.is_open)
+LEFT = tuple(decision for decision in Decision if decision.is_open)
 """What came of a claim that is open; the first of them stands for the others."""
 
 
 def document(verdicts: Sequence[ClaimVerdict]) -> Document:
     """Return what runs and tests said to the claims, as a table an article, and why."""
-    tested = [each for each in verdicts if each.tested]
+    tested = [verdict for verdict in verdicts if verdict.tested]
     return Document(
         title=TITLE,
         context=(counts(verdicts),),
         banners=banners(tested),
-        tables=tuple(verdict_table(own, name) for name, own in _by_article(tested).items()),
+        tables=tuple(
+            verdict_table(article_verdicts, name)
+            for name, article_verdicts in _by_article(tested).items()
+        ),
         notes=tuple(_sentences(tested)),
         legend=(
-            *meanings(each.decision for each in tested),
+            *meanings(verdict.decision for verdict in tested),
             f"{_levels(tested)} A printed figure stands for its effect, {FIGURE:.0%} less to more.",
             "here: by all pairs of a run; its report's tables end where a comparison is decided.",
             "What the open claims take: lab claims",
@@ -67,7 +70,7 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
     return Document(
         title=TITLE,
         context=(counts(verdicts),),
-        banners=banners([each for each in verdicts if not each.decision.is_open]),
+        banners=banners([verdict for verdict in verdicts if not verdict.decision.is_open]),
         tables=tuple(_tables_by_article(verdicts)),
         notes=(),
         legend=(
@@ -83,8 +86,10 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
 
 def meanings(decisions: Iterable[Decision]) -> list[str]:
     """Return what each of these outcomes means, once and in the order of all."""
-    found = {*decisions}
-    return [f"{each}: {said}" for each, said in OUTCOMES.items() if each in found]
+    distinct = {*decisions}
+    return [
+        f"{decision}: {meaning}" for decision, meaning in OUTCOMES.items() if decision in distinct
+    ]
 
 
 def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
@@ -102,41 +107,47 @@ def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
 
 def _levels(decided: Iterable[ClaimVerdict]) -> str:
     """Say which level the intervals have."""
-    ratios = [ratio for each in decided if (ratio := _estimate(each)) is not None]
-    found = sorted({each.level for each in ratios} or {CONFIDENCE})
-    return f"{' or '.join(map(percent, found))} intervals."
+    ratios = [ratio for verdict in decided if (ratio := _estimate(verdict)) is not None]
+    levels = sorted({ratio.level for ratio in ratios} or {CONFIDENCE})
+    return f"{' or '.join(map(percent, levels))} intervals."
 
 
 def came_to(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return the one thing that the verdicts on one claim come to, whatever the number of runs."""
-    made = {each.decision for each in verdicts}
-    settled = {each for each in made if not each.is_open}
+    made = {verdict.decision for verdict in verdicts}
+    settled = {decision for decision in made if not decision.is_open}
     if len(settled) > 1:
         return BY_LOAD
-    return next(iter(settled), None) or next(each for each in LEFT if each in made)
+    return next(iter(settled), None) or next(decision for decision in LEFT if decision in made)
 
 
 def counts(verdicts: Sequence[ClaimVerdict]) -> str:
     """Count each claim once, by what it came to: the parts add up to all of them."""
-    found = Counter(came_to(own) for own in _by_claim(verdicts))
-    names = [name for name in (*Decision, BY_LOAD) if found[name]]
+    outcomes = Counter(came_to(claim_verdicts) for claim_verdicts in _by_claim(verdicts))
+    names = [name for name in (*Decision, BY_LOAD) if outcomes[name]]
     # An outcome may have a comma of its own.
-    parts = "; ".join(f"{found[name]} {name}" for name in names)
-    return f"{counted(found.total(), 'claim')}: {parts}."
+    parts = "; ".join(f"{outcomes[name]} {name}" for name in names)
+    return f"{counted(outcomes.total(), 'claim')}: {parts}."
 
 
 def newly(before: Sequence[ClaimVerdict], now: Sequence[ClaimVerdict]) -> tuple[ClaimVerdict, ...]:
     """Return the verdicts that settle a claim which was open."""
-    was_open = {own[0].claim.id for own in _by_claim(before) if came_to(own) in LEFT}
-    return tuple(each for each in now if each.claim.id in was_open and not each.decision.is_open)
+    was_open = {
+        claim_verdicts[0].claim.id
+        for claim_verdicts in _by_claim(before)
+        if came_to(claim_verdicts) in LEFT
+    }
+    return tuple(
+        verdict for verdict in now if verdict.claim.id in was_open and not verdict.decision.is_open
+    )
 
 
 def in_a_line(verdict: ClaimVerdict) -> str:
     """Return what a run decided, with both figures."""
-    claim, found = verdict.claim, verdict.comparison
-    here = UNKNOWN if found is None else bounded(found)
-    said = f"{claim.id}: {verdict.decision}, {here} where the article says {claim.stated}"
-    return f"{said} ({verdict.run})"
+    claim, comparison = verdict.claim, verdict.comparison
+    here = UNKNOWN if comparison is None else bounded(comparison)
+    line = f"{claim.id}: {verdict.decision}, {here} where the article says {claim.stated}"
+    return f"{line} ({verdict.run})"
 
 
 def together(verdicts: Sequence[ClaimVerdict]) -> list[tuple[ClaimVerdict, str, str]]:
@@ -146,10 +157,10 @@ def together(verdicts: Sequence[ClaimVerdict]) -> list[tuple[ClaimVerdict, str, 
     The values of a sweep that come to the same are one of them, with the smallest and the largest
     figure.
     """
-    found: dict[tuple[str | None, Decision], list[ClaimVerdict]] = {}
-    for each in verdicts:
-        found.setdefault((each.run, each.decision), []).append(each)
-    return [(own[0], _loads(own), _range(own)) for own in found.values()]
+    groups: dict[tuple[str | None, Decision], list[ClaimVerdict]] = {}
+    for verdict in verdicts:
+        groups.setdefault((verdict.run, verdict.decision), []).append(verdict)
+    return [(group[0], _loads(group), _range(group)) for group in groups.values()]
 
 
 def _loads(verdicts: Sequence[ClaimVerdict]) -> str:
@@ -158,8 +169,8 @@ def _loads(verdicts: Sequence[ClaimVerdict]) -> str:
 
     Each begins with a number, or they are all the same: servers with other options.
     """
-    loads = list(dict.fromkeys(each.load for each in verdicts))
-    numbers, rests = zip(*(each.partition(" ")[::2] for each in loads), strict=True)
+    loads = list(dict.fromkeys(verdict.load for verdict in verdicts))
+    numbers, rests = zip(*(load.partition(" ")[::2] for load in loads), strict=True)
     if len(loads) == 1 or len({*rests}) > 1:
         return " or ".join(loads)
     if len(numbers) > FEW:
@@ -169,11 +180,18 @@ def _loads(verdicts: Sequence[ClaimVerdict]) -> str:
 
 def _range(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return the figure that a run found; of several the smallest and the largest."""
-    found = [each.comparison for each in verdicts if each.comparison is not None]
-    exact = sorted((each for each in found if each.ratio is not None), key=_middle)
+    comparisons = [verdict.comparison for verdict in verdicts if verdict.comparison is not None]
+    exact = sorted(
+        (comparison for comparison in comparisons if comparison.ratio is not None), key=_middle
+    )
     if len(exact) < 2:
-        said = [*map(bounded, found), *filter(None, (each.uncounted for each in verdicts))]
-        return "; ".join(dict.fromkeys(each for each in said if each != UNKNOWN)) or UNKNOWN
+        phrases = [
+            *map(bounded, comparisons),
+            *filter(None, (verdict.uncounted for verdict in verdicts)),
+        ]
+        return (
+            "; ".join(dict.fromkeys(phrase for phrase in phrases if phrase != UNKNOWN)) or UNKNOWN
+        )
     return f"{bounded(exact[0])} to {bounded(exact[-1])}"
 
 
@@ -192,42 +210,45 @@ def _by_article(verdicts: Sequence[ClaimVerdict]) -> dict[str, list[ClaimVerdict
 def _grouped(
     verdicts: Sequence[ClaimVerdict], name: Callable[[Claim], str]
 ) -> dict[str, list[ClaimVerdict]]:
-    found: dict[str, list[ClaimVerdict]] = {}
-    for each in verdicts:
-        found.setdefault(name(each.claim), []).append(each)
-    return found
+    groups: dict[str, list[ClaimVerdict]] = {}
+    for verdict in verdicts:
+        groups.setdefault(name(verdict.claim), []).append(verdict)
+    return groups
 
 
 def _tables_by_article(verdicts: Sequence[ClaimVerdict]) -> Iterator[Table]:
     """Yield for each article what was decided, a row a verdict, and what its open claims take."""
-    for article, own in _by_article(verdicts).items():
-        claims = _by_claim(own)
-        left = [each for each in claims if came_to(each) in LEFT]
+    for article, article_verdicts in _by_article(verdicts).items():
+        claims = _by_claim(article_verdicts)
+        left = [claim_verdicts for claim_verdicts in claims if came_to(claim_verdicts) in LEFT]
         of = f"of {len(claims)}"
-        if decided := [each for each in own if not each.decision.is_open]:
+        if decided := [verdict for verdict in article_verdicts if not verdict.decision.is_open]:
             yield verdict_table(decided, f"{article}: {len(claims) - len(left)} {of} decided")
         if left:
             titles = ("claim", "what it takes")
-            rows = tuple((Cell(each[0].claim.id), Cell(takes(each))) for each in left)
+            rows = tuple(
+                (Cell(claim_verdicts[0].claim.id), Cell(takes(claim_verdicts)))
+                for claim_verdicts in left
+            )
             yield Table(f"{article}: {len(left)} {of} open", texts(titles), rows)
 
 
 def takes(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return what deciding a claim takes: parts that the lab lacks; if none, what else it takes."""
-    found = dict.fromkeys(item for each in verdicts for item in each.takes)
-    missing = dict.fromkeys(item for each in verdicts for item in each.lacks)
-    return "; ".join(missing or found) or UNKNOWN
+    needs = dict.fromkeys(item for verdict in verdicts for item in verdict.takes)
+    missing = dict.fromkeys(item for verdict in verdicts for item in verdict.lacks)
+    return "; ".join(missing or needs) or UNKNOWN
 
 
 def verdict_table(verdicts: Sequence[ClaimVerdict], title: str = "Claims") -> Table:
     """Return a row for each verdict, under its claim; values of a sweep `together`."""
     names = ("claim", "load", "article", "here", "outcome")
     rows = []
-    for own in _by_claim(verdicts):
-        name, published = own[0].claim.id, own[0].claim.stated
-        for each, load, here in together(own):
+    for claim_verdicts in _by_claim(verdicts):
+        name, published = claim_verdicts[0].claim.id, claim_verdicts[0].claim.stated
+        for verdict, load, here in together(claim_verdicts):
             cells = (name, load or "a test", published, here)
-            outcome = Cell(each.decision, MEANINGS.get(each.decision, Meaning.MUTED))
+            outcome = Cell(verdict.decision, MEANINGS.get(verdict.decision, Meaning.MUTED))
             rows.append((*map(Cell, cells), outcome))
             name = published = ""
     return Table(title, texts(names), tuple(rows))
@@ -235,16 +256,19 @@ def verdict_table(verdicts: Sequence[ClaimVerdict], title: str = "Claims") -> Ta
 
 def render_json(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return the verdicts as JSON; it ends with a newline."""
-    return to_json({"format": FORMAT, "verdicts": [_verdict(each) for each in verdicts]})
+    return to_json({"format": FORMAT, "verdicts": [_verdict(verdict) for verdict in verdicts]})
 
 
 def _sentences(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
     """Yield what the article says and what runs or its test say to it, once a claim."""
-    for own in _by_claim(verdicts):
-        claim = own[0].claim
-        runs = Counter(each.run for each in own)
-        said = (f"[{_by(each, runs)}] {each.decision}: {each.sentence}" for each in own)
-        yield f"{claim.id} ({claim.source}): {says(claim)}. {' '.join(said)}"
+    for claim_verdicts in _by_claim(verdicts):
+        claim = claim_verdicts[0].claim
+        runs = Counter(verdict.run for verdict in claim_verdicts)
+        sentences = (
+            f"[{_by(verdict, runs)}] {verdict.decision}: {verdict.sentence}"
+            for verdict in claim_verdicts
+        )
+        yield f"{claim.id} ({claim.source}): {says(claim)}. {' '.join(sentences)}"
 
 
 def says(claim: Claim) -> str:
@@ -264,7 +288,7 @@ def _estimate(verdict: ClaimVerdict) -> Estimate | None:
 
 
 def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
-    claim, found = verdict.claim, verdict.comparison
+    claim, comparison = verdict.claim, verdict.comparison
     return {
         "claim": claim.id,
         "source": claim.source,
@@ -300,6 +324,6 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "cause": verdict.cause or None,
         "banners": list(map(with_status, verdict.warnings)) or None,
         "here": _estimate(verdict),
-        "between": found and found.between,
-        "by": found.metric if found and found.metric != claim.metric else None,
+        "between": comparison and comparison.between,
+        "by": comparison.metric if comparison and comparison.metric != claim.metric else None,
     }

@@ -39,39 +39,45 @@ def main() -> None:
     judge.add_argument("--output", type=Path, default=RESULTS, metavar="FILE")
     for command in commands.choices.values():
         command.add_argument("--recording", type=Path, default=RECORDING, metavar="FOLDER")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        if asked.command == "record":
-            wanted = Wanted(asked.mood, asked.minutes, asked.seed, asked.at_once, alike=asked.alike)
-            made = record(asked.recording, wanted, print)
-            print(f"{made} blocks of the mood {asked.mood}")
-        elif asked.command == "count":
+        if arguments.command == "record":
+            wanted = Wanted(
+                arguments.mood,
+                arguments.minutes,
+                arguments.seed,
+                arguments.at_once,
+                alike=arguments.alike,
+            )
+            made = record(arguments.recording, wanted, print)
+            print(f"{made} blocks of the mood {arguments.mood}")
+        elif arguments.command == "count":
             for name, counts in count(
-                asked.recording, _recording(asked.recording).turns
+                arguments.recording, _recording(arguments.recording).turns
             ).requests.items():
                 print(f"{name}: {', '.join(map(str, counts))}")
         else:
-            _judge(asked.recording, asked.output)
+            _judge(arguments.recording, arguments.output)
     except LabError as error:
         sys.exit(str(error))
 
 
 def _recording(folder: Path) -> Recording:
-    found = read_recording(folder)
-    if found is None:
+    recording = read_recording(folder)
+    if recording is None:
         raise ResultsError(folder, "holds no recording; make one with: judges record")
-    return found
+    return recording
 
 
 def _judge(folder: Path, output: Path) -> None:
     from studies.judges.result import judged  # noqa: PLC0415 - scipy is a tests' dependency
 
-    found = judged(folder, _recording(folder), "python -m studies.judges judge")
-    write_json(output, found)
-    for mood, by_judge in found.moods.items():
+    result = judged(folder, _recording(folder), "python -m studies.judges judge")
+    write_json(output, result)
+    for mood, by_judge in result.moods.items():
         for name, counts in by_judge.items():
-            told = ", ".join(f"{it} {n.red}/{n.comparisons}" for it, n in counts.items())
-            print(f"{mood}: {name}: {told}")
+            shares = ", ".join(f"{it} {n.red}/{n.comparisons}" for it, n in counts.items())
+            print(f"{mood}: {name}: {shares}")
 
 
 if __name__ == "__main__":

@@ -52,16 +52,20 @@ def count(folder: Path, turns: Mapping[str, int]) -> CountedInstructions:
         LabError: It cannot be counted; with what to install, or what valgrind printed.
     """
     require_tools()
-    began, found = time.monotonic(), {}
+    began, instructions = time.monotonic(), {}
     for name, share in NAMES.items():
-        version = next(each for each in (OLDS[0], *ALWAYS, *IN_TURN) if EFFECTS[each] == share)
+        version = next(
+            candidate for candidate in (OLDS[0], *ALWAYS, *IN_TURN) if EFFECTS[candidate] == share
+        )
         one = arm(version, turns[version], connections=1)
         profile, workload = one.profile, one.workload
-        asked, sought = workload.asks[0], ServerRunner().target_of(profile, workload)
-        costs = [cost(sought, asked, asked.expect.status, workload.runtime) for _ in range(TIMES)]
-        found[name] = tuple(round(each.instructions) for each in costs)
-    each = (time.monotonic() - began) / (TIMES * len(NAMES))
-    counted = CountedInstructions(CountedInstructions.FORMAT, found, 2 * each / 60)
+        request, sought = workload.asks[0], ServerRunner().target_of(profile, workload)
+        costs = [
+            cost(sought, request, request.expect.status, workload.runtime) for _ in range(TIMES)
+        ]
+        instructions[name] = tuple(round(request_cost.instructions) for request_cost in costs)
+    seconds = (time.monotonic() - began) / (TIMES * len(NAMES))
+    counted = CountedInstructions(CountedInstructions.FORMAT, instructions, 2 * seconds / 60)
     write_json(folder / NAME, counted)
     return counted
 
@@ -76,5 +80,8 @@ def over_old(counted: CountedInstructions, name: str) -> list[float]:
     """Return what a version needs over the old one, each time; of that itself time against time."""
     if name == "alike":
         first, *others = counted.requests[name]
-        return [each / first for each in others]
-    return [each / statistics.median(counted.requests["alike"]) for each in counted.requests[name]]
+        return [instructions / first for instructions in others]
+    return [
+        instructions / statistics.median(counted.requests["alike"])
+        for instructions in counted.requests[name]
+    ]

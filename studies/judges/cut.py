@@ -119,12 +119,12 @@ def cut(judge: Judge, rows: Sequence[Row]) -> Cut:
 
 def _stretches(rows: Sequence[Row]) -> list[list[Row]]:
     """Return rows without a long pause between two."""
-    found: list[list[Row]] = []
+    stretches: list[list[Row]] = []
     for row in rows:
-        if not found or row.at - found[-1][-1].at > PAUSE:
-            found.append([])
-        found[-1].append(row)
-    return found
+        if not stretches or row.at - stretches[-1][-1].at > PAUSE:
+            stretches.append([])
+        stretches[-1].append(row)
+    return stretches
 
 
 def _next(judge: Judge, rows: Sequence[Row], begin: int) -> int:
@@ -147,7 +147,7 @@ def series(blocks: Sequence[Block], share: float, *, duets: bool) -> Iterator[li
         share: One of `blocks.EFFECTS`.
         duets: Whether those of duets, else those of single trials.
     """
-    chosen = [each for each in blocks if each.is_duet is duets and (not share or each.has_new)]
+    chosen = [block for block in blocks if block.is_duet is duets and (not share or block.has_new)]
     if duets:
         yield _duets(chosen, share)
         return
@@ -167,9 +167,11 @@ def _news(share: float, number: int) -> tuple[str, ...]:
 
 
 def _row(block: Block, triple: Sequence[str], news: Sequence[str]) -> Row:
-    found = samples(block.trials)
-    new = next((found[name] for name in news if name in found), None)
-    return Row(block.number, block.trials[0].started_at, found[triple[0]], found[triple[1]], new)
+    by_version = samples(block.trials)
+    new = next((by_version[name] for name in news if name in by_version), None)
+    return Row(
+        block.number, block.trials[0].started_at, by_version[triple[0]], by_version[triple[1]], new
+    )
 
 
 def _duets(blocks: Sequence[Block], share: float) -> list[Row]:
@@ -191,7 +193,7 @@ def samples(trials: Sequence[Trial]) -> dict[str, Sample]:
     attempts: dict[str, list[Trial]] = {}
     for trial in trials:
         attempts.setdefault(trial.slot.arm.name, []).append(trial)
-    return {name: sample(tuple(each)) for name, each in attempts.items()}
+    return {name: sample(tuple(version_trials)) for name, version_trials in attempts.items()}
 
 
 def sample(trials: tuple[Trial, ...]) -> Sample:

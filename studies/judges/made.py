@@ -61,7 +61,7 @@ def made(blocks: Sequence[Block], seconds: float) -> MoodMade:
         trials=sum(len(block.trials) for block in blocks),
         minutes=(sum(spans) + seconds * len(blocks)) / 60,
         trial=seconds,
-        disturbed=statistics.mean(disturbed(each.findings) for each in trials),
+        disturbed=statistics.mean(disturbed(observation.findings) for observation in trials),
         noise=_noise(costs),
         planted={name: ratio for name, share in NAMES.items() if (ratio := _ratio(costs, share))},
     )
@@ -77,10 +77,10 @@ def _costs(block: Block) -> dict[str, float]:
 def _noise(costs: Sequence[Mapping[str, float]]) -> float | None:
     pairs = [triple[:2] for triple in TRIPLES]
     ratios = [
-        math.log(each[again] / each[old])
-        for each in costs
+        math.log(block_costs[again] / block_costs[old])
+        for block_costs in costs
         for old, again in pairs
-        if old in each and again in each
+        if old in block_costs and again in block_costs
     ]
     return math.sqrt(statistics.fmean(r * r for r in ratios) / 2) if len(ratios) > 1 else None
 
@@ -88,12 +88,16 @@ def _noise(costs: Sequence[Mapping[str, float]]) -> float | None:
 def _ratio(costs: Sequence[Mapping[str, float]], share: float) -> tuple[float, float, float] | None:
     """Return what a version needs over the mean of the old ones, paired by block."""
     ratios = []
-    for each in costs:
-        olds = [each[name] for name in OLDS if name in each]
-        news = [cost for name, cost in each.items() if name not in OLDS and EFFECTS[name] == share]
+    for block_costs in costs:
+        olds = [block_costs[name] for name in OLDS if name in block_costs]
+        news = [
+            cost
+            for name, cost in block_costs.items()
+            if name not in OLDS and EFFECTS[name] == share
+        ]
         if olds and news:
             ratios.append(math.log(statistics.fmean(news) / statistics.fmean(olds)))
     if len(ratios) < 2:
         return None
-    found = paired(ratios)
-    return found.value, found.low, found.high
+    estimate = paired(ratios)
+    return estimate.value, estimate.low, estimate.high

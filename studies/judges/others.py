@@ -100,13 +100,15 @@ def welch(base: Sequence[Sample], head: Sequence[Sample], _metric: str) -> bool 
     The spread is that of the seconds of a run, here of its trials. Slower is what the test rejects
     at 10 % and what differs by over 5 %. Source: autocannon-compare 0.4, README and `compare.js`.
     """
-    sides = [[each.throughput for each in side if each.throughput] for side in (base, head)]
+    sides = [[sample.throughput for sample in side if sample.throughput] for side in (base, head)]
     if any(len(side) < 2 for side in sides):
         return None
     before, after = sides
-    told = [value for side in (before, after) for value in (np.mean(side), np.std(side))]
-    requests = [sum(sum(each.latency.values()) for each in side) for side in (base, head)]
-    test = ttest_ind_from_stats(*told[:2], requests[0], *told[2:], requests[1], equal_var=False)
+    moments = [value for side in (before, after) for value in (np.mean(side), np.std(side))]
+    requests = [sum(sum(sample.latency.values()) for sample in side) for side in (base, head)]
+    test = ttest_ind_from_stats(
+        *moments[:2], requests[0], *moments[2:], requests[1], equal_var=False
+    )
     return bool(test.pvalue < 0.10 and np.mean(after) < 0.95 * np.mean(before))
 
 
@@ -134,12 +136,14 @@ def change_point(otava: Otava) -> Verdict:
 
 
 def _costs(side: Sequence[Sample], metric: str) -> list[float]:
-    return [cost for each in side if (cost := each.cost(metric)) is not None]
+    return [cost for sample in side if (cost := sample.cost(metric)) is not None]
 
 
 def _latencies(side: Sequence[Sample]) -> np.ndarray:
     """Return the latency of each request, in microseconds."""
-    found: list[np.ndarray] = [
-        np.repeat(list(each.latency), list(each.latency.values())) for each in side if each.latency
+    latencies: list[np.ndarray] = [
+        np.repeat(list(sample.latency), list(sample.latency.values()))
+        for sample in side
+        if sample.latency
     ]
-    return np.concatenate(found) if found else np.empty(0)
+    return np.concatenate(latencies) if latencies else np.empty(0)

@@ -72,11 +72,11 @@ class LabAb:
         if len(usable) < LOOKS[0]:
             return None
         run = _run_of([rows[at] for at in usable], LIMITS[self.metric])
-        found = ending(run)
-        if found.blocks == len(usable) < most and not found.over:
+        run_ending = ending(run)
+        if run_ending.blocks == len(usable) < most and not run_ending.over:
             return None
-        trials = sum(trial.slot.block < found.blocks for trial in run.trials)
-        return PairOutcome(found.status, usable[found.blocks - 1] + 1, trials)
+        trials = sum(trial.slot.block < run_ending.blocks for trial in run.trials)
+        return PairOutcome(run_ending.status, usable[run_ending.blocks - 1] + 1, trials)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,31 +101,32 @@ def ending(run: Run) -> Ending:
         run: With the arms old, old again and new. Of one that `lab ab` has made this is how it
             ended; of other trials how it would have, had its time ended with them.
     """
-    for look in (each for each in run.plan.looks if each <= run.blocks):
+    for look in (blocks for blocks in run.plan.looks if blocks <= run.blocks):
         trials = tuple(trial for trial in run.trials if trial.slot.block < look)
-        found = _ended(replace(run, trials=trials, ended=True))
-        if found.over:
-            return found
+        run_ending = _ended(replace(run, trials=trials, ended=True))
+        if run_ending.over:
+            return run_ending
     return _ended(run)
 
 
 def _ended(run: Run) -> Ending:
-    found = summaries(run)
-    judgements = tuple(judgement for each in found for judgement in judge_own(each))
-    status, over = exit_status(found, judgements), is_over(found, judgements)
+    run_summaries = summaries(run)
+    judgements = tuple(judgement for summary in run_summaries for judgement in judge_own(summary))
+    status, over = exit_status(run_summaries, judgements), is_over(run_summaries, judgements)
     return Ending(run.blocks, judgements, status, over)
 
 
 def _decision(outcome: PairOutcome) -> Decision:
-    told = outcome.status in (0, FAILED)
-    return Decision(outcome.status == FAILED, told, outcome.rows, outcome.trials)
+    decided = outcome.status in (0, FAILED)
+    return Decision(outcome.status == FAILED, decided, outcome.rows, outcome.trials)
 
 
 def _run_of(rows: Sequence[Row], limit: str) -> Run:
     """Return the run of `lab ab` that has these trials."""
     trials = tuple(_trials(rows))
     arms = tuple(
-        next(each.slot.arm for each in trials if each.slot.arm.name == name) for name in (OLD, NEW)
+        next(trial.slot.arm for trial in trials if trial.slot.arm.name == name)
+        for name in (OLD, NEW)
     )
     arms = tuple(replace(arm, role=Role.PROFILE) for arm in arms)
     plan = Plan(
@@ -160,7 +161,7 @@ def _trials(rows: Sequence[Row]) -> Iterator[Trial]:
 def _as(sample: Sample, block: int, name: str, role: Role) -> Iterator[Trial]:
     """Yield the attempts of a trial as those of an arm of `lab ab`."""
     for trial in sample.trials:
-        own: Arm = trial.slot.arm
-        profile = replace(own.profile, name=name, against=OLD if name == NEW else None)
-        arm = replace(own, name=name, profile=profile, role=role)
+        trial_arm: Arm = trial.slot.arm
+        profile = replace(trial_arm.profile, name=name, against=OLD if name == NEW else None)
+        arm = replace(trial_arm, name=name, profile=profile, role=role)
         yield replace(trial, slot=Slot(block, trial.slot.position, arm))

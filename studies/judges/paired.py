@@ -36,6 +36,6 @@ class DuetJudge:
             new = row.new.cost(self.metric) if row.new is not None else None
             if old and new:
                 ratios.append(math.log(new / old))
-        told = len(ratios) > 1
-        red = told and paired(ratios).low > 1
-        return Decision(red, told, PAIRS, 2 * PAIRS)
+        decided = len(ratios) > 1
+        red = decided and paired(ratios).low > 1
+        return Decision(red, decided, PAIRS, 2 * PAIRS)

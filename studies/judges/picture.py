@@ -100,13 +100,13 @@ def _share(axes: Axes, counted: Counted, place: float, style: dict[str, Any]) ->
 
 
 def _describe(result: JudgesResult, judges: tuple[str, ...]) -> str:
-    said = []
+    phrases = []
     for judge in judges:
         for planted in PANELS:
             counts = (
-                f"{mood} {each.red} of {each.comparisons}"
+                f"{mood} {counted.red} of {counted.comparisons}"
                 for mood in MOODS
-                if (each := result.moods.get(mood, {}).get(judge, {}).get(planted))
+                if (counted := result.moods.get(mood, {}).get(judge, {}).get(planted))
             )
-            said.append(f"{judge}, {planted}: {', '.join(counts)}")
-    return f"A mark a judge and mood, with its interval. {'; '.join(said)}."
+            phrases.append(f"{judge}, {planted}: {', '.join(counts)}")
+    return f"A mark a judge and mood, with its interval. {'; '.join(phrases)}."

@@ -79,13 +79,13 @@ def record(folder: Path, wanted: Wanted, say: Callable[[str], None]) -> int:
     cores, environment = split_cores(), read_environment()
     if cores is None:
         raise UsageError("server and generator need a CPU each, and there is one in all")
-    found = read_recording(folder)
-    if found is None:
-        found = _begun(folder, wanted.seed, until, cores, environment)
-        say(f"{folder}: begun; a request needs {found.request * 1e6:.0f} µs of CPU")
-    require_same(found, folder, environment)
-    turns = {name: n for name, n in found.turns.items() if name in OLDS or not wanted.alike}
-    plan = plan_of(turns, found.seed, found.sizes)
+    recording = read_recording(folder)
+    if recording is None:
+        recording = _begun(folder, wanted.seed, until, cores, environment)
+        say(f"{folder}: begun; a request needs {recording.request * 1e6:.0f} µs of CPU")
+    require_same(recording, folder, environment)
+    turns = {name: n for name, n in recording.turns.items() if name in OLDS or not wanted.alike}
+    plan = plan_of(turns, recording.seed, recording.sizes)
     header = RunHeader(
         format=FORMAT,
         command=f"python -m studies.judges record --mood {mood} --minutes {wanted.minutes:g}"
@@ -99,7 +99,7 @@ def record(folder: Path, wanted: Wanted, say: Callable[[str], None]) -> int:
     first = next_block(folder, mood)
     with closing(RunWriter(folder / mood, header)) as writer:
         parts = real_parts(EngineGenerator(), cores, writer.append, digest(environment))
-        recorder = _Recorder(found, wanted, plan, parts, cores, writer.folder)
+        recorder = _Recorder(recording, wanted, plan, parts, cores, writer.folder)
         made = recorder.blocks(first, until)
         if not writer.has_trials:
             writer.discard()

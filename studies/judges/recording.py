@@ -115,11 +115,15 @@ def require_same(recording: Recording, folder: Path, environment: Mapping[str, A
     Raises:
         ResultsError: With each key that differs.
     """
-    here, there = (_steady(each) for each in (environment, recording.environment))
+    here, there = (_steady(machine) for machine in (environment, recording.environment))
     differing = sorted(key for key in here.keys() | there.keys() if here.get(key) != there.get(key))
     if differing:
-        told = "".join(f"\n    {key}: {there.get(key)} / {here.get(key)}" for key in differing)
-        problem = f"was made on another machine; there and here differ{told}\nName another folder"
+        differences = "".join(
+            f"\n    {key}: {there.get(key)} / {here.get(key)}" for key in differing
+        )
+        problem = (
+            f"was made on another machine; there and here differ{differences}\nName another folder"
+        )
         raise ResultsError(folder, problem)
 
 
@@ -131,12 +135,12 @@ def read_blocks(folder: Path, mood: Mood) -> Iterator[Block]:
         ResultsError: A run is damaged.
     """
     for folder_of_run in runs(folder, mood):
-        run, found = read_run(folder_of_run), dict[int, list[Trial]]()
+        run, by_block = read_run(folder_of_run), dict[int, list[Trial]]()
         for trial in run.trials:
-            found.setdefault(trial.slot.block, []).append(trial)
+            by_block.setdefault(trial.slot.block, []).append(trial)
         made = {arm.name for arm in run.plan.arms}
-        for number, trials in sorted(found.items()):
-            if {each.slot.arm.name for each in trials} == {*blocks.versions(number, made)}:
+        for number, trials in sorted(by_block.items()):
+            if {trial.slot.arm.name for trial in trials} == {*blocks.versions(number, made)}:
                 yield Block(number, tuple(trials))
 
 

@@ -27,7 +27,7 @@ def judged(folder: Path, recording: Recording, command: str) -> JudgesResult:
         ResultsError: The recording is damaged.
     """
     recorded: dict[str, MoodMade] = {}
-    found: dict[str, dict[str, dict[str, Counted]]] = {}
+    by_mood: dict[str, dict[str, dict[str, Counted]]] = {}
     with Otava() as otava:
         for mood in Mood:
             blocks = list(read_blocks(folder, mood))
@@ -35,11 +35,11 @@ def judged(folder: Path, recording: Recording, command: str) -> JudgesResult:
             if seconds is None:
                 continue
             recorded[mood] = made(blocks, seconds)
-            found[mood] = {
+            by_mood[mood] = {
                 judge.name: _counted(judge, blocks, seconds) for judge in judges(otava, seconds)
             }
-    if found:
-        found["all"] = _together(list(found.values()))
+    if by_mood:
+        by_mood["all"] = _together(list(by_mood.values()))
     sizes = recording.sizes
     return JudgesResult(
         format=JudgesResult.FORMAT,
@@ -54,7 +54,7 @@ def judged(folder: Path, recording: Recording, command: str) -> JudgesResult:
         request=recording.request,
         machine={name: recording.environment.get(name) for name in ("cpu", "kernel", "python")},
         recorded=recorded,
-        moods=found,
+        moods=by_mood,
         instructions=read_counts(folder),
     )
 
@@ -89,13 +89,13 @@ def _counted(judge: Judge, blocks: Sequence[Block], seconds: float) -> dict[str,
 
 
 def _count(cuts: Sequence[Cut], seconds: float) -> Counted:
-    decisions = [each for one in cuts for each in one.decisions]
-    minutes = [each.trials * seconds / 60 for each in decisions]
+    decisions = [decision for one in cuts for decision in one.decisions]
+    minutes = [decision.trials * seconds / 60 for decision in decisions]
     return Counted(
         comparisons=len(decisions),
-        red=sum(each.red for each in decisions),
-        untold=sum(not each.told for each in decisions),
-        unfinished=sum(each.unfinished for each in cuts),
+        red=sum(decision.red for decision in decisions),
+        untold=sum(not decision.told for decision in decisions),
+        unfinished=sum(judged_cut.unfinished for judged_cut in cuts),
         minutes=statistics.median(minutes) if minutes else None,
         longest=max(minutes, default=None),
     )
@@ -111,13 +111,13 @@ def _together(
 
 
 def _sum(counts: Sequence[Counted]) -> Counted:
-    known = [each.minutes for each in counts if each.minutes is not None]
-    longest = [each.longest for each in counts if each.longest is not None]
+    known = [counted.minutes for counted in counts if counted.minutes is not None]
+    longest = [counted.longest for counted in counts if counted.longest is not None]
     return Counted(
-        comparisons=sum(each.comparisons for each in counts),
-        red=sum(each.red for each in counts),
-        untold=sum(each.untold for each in counts),
-        unfinished=sum(each.unfinished for each in counts),
+        comparisons=sum(counted.comparisons for counted in counts),
+        red=sum(counted.red for counted in counts),
+        untold=sum(counted.untold for counted in counts),
+        unfinished=sum(counted.unfinished for counted in counts),
         minutes=statistics.median(known) if known else None,
         longest=max(longest, default=None),
     )

@@ -45,8 +45,8 @@ def arm(name: str, turns: int, connections: int) -> Arm:
     values = {"SPIN": str(turns)}
     digest = hashlib.sha256(repr(values).encode()).hexdigest()
     runtime = Runtime(variables=Variables.of(values, digest))
-    asked = replace(workloads.read("fib").workload, app=APPLICATION, apps={}, runtime=runtime)
-    made = arm_of(profiles.read(PROFILE), asked, Load(connections=connections))
+    workload = replace(workloads.read("fib").workload, app=APPLICATION, apps={}, runtime=runtime)
+    made = arm_of(profiles.read(PROFILE), workload, Load(connections=connections))
     return replace(made, name=name, profile=replace(made.profile, name=name, against=None))
 
 
@@ -70,18 +70,18 @@ def calibrate(
     Raises:
         LabError: It does not run here, or too few valid trials.
     """
-    found: dict[int, list[float]] = {0: [], PROBED: []}
+    by_turns: dict[int, list[float]] = {0: [], PROBED: []}
     block = 0
-    while min(map(len, found.values())) < CALIBRATION and may_go_on():
-        for turns, seen in found.items():
+    while min(map(len, by_turns.values())) < CALIBRATION and may_go_on():
+        for turns, seen in by_turns.items():
             one = arm("calibration", turns, sizes.connections)
             plan = alone(one, sizes.window, sizes.warmup)
             trial = run_trial(plan, Slot(block, 0, one), 0, parts, Silent())
             seen += [value for name, value in observed(trial).metrics.items() if name == "cpu"]
         block += 1
-    if min(map(len, found.values())) < CALIBRATION // 2:
+    if min(map(len, by_turns.values())) < CALIBRATION // 2:
         raise LabError("too few trials of the calibration count: stop other work on this machine")
-    bare, spun = (statistics.median(seen) for seen in found.values())
+    bare, spun = (statistics.median(seen) for seen in by_turns.values())
     return bare, (spun - bare) / PROBED
 
 
@@ -117,10 +117,10 @@ class Duet:
         order = (new, old) if number % 2 else (old, new)
         with ExitStack() as stack:
             servers = [self._start(stack, slot) for slot in order]  # none is loaded yet
-            sides = [self._load(stack, *each) for each in zip(order, servers, strict=True)]
+            sides = [self._load(stack, *pair) for pair in zip(order, servers, strict=True)]
             with ThreadPoolExecutor(2) as pool:
                 measured = [pool.submit(side.measure, self.plan.window) for side in sides]
-                made = [replace(each.result(), facts={DUET: str(number)}) for each in measured]
+                made = [replace(future.result(), facts={DUET: str(number)}) for future in measured]
         first, second = sorted(made, key=lambda trial: trial.slot.position)
         return first, second
 

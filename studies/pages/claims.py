@@ -21,7 +21,7 @@ STATED = {"above": "more", "below": "less"}
 
 def sources() -> dict[str, Article]:
     """Return the articles by their short names, in the order of their claims."""
-    return {each.source: each.article for each in articles.load() if each.article is not None}
+    return {claim.source: claim.article for claim in articles.load() if claim.article is not None}
 
 
 def article(source: str) -> str:
@@ -31,10 +31,14 @@ def article(source: str) -> str:
     Raises:
         UsageError: There is no such article.
     """
-    if (found := sources().get(source)) is None:
+    if (source_article := sources().get(source)) is None:
         raise UsageError(f"there is no article {source}; there are {', '.join(sources())}")
-    title = f"[{found.title}]({found.address})" if found.address else found.title
-    return ", ".join(map(str, filter(None, (title, found.author, found.year))))
+    title = (
+        f"[{source_article.title}]({source_article.address})"
+        if source_article.address
+        else source_article.title
+    )
+    return ", ".join(map(str, filter(None, (title, source_article.author, source_article.year))))
 
 
 def all_in_short() -> str:
@@ -49,16 +53,20 @@ def in_short(source: str) -> str:
 
 def statements(source: str) -> str:
     """Return the claims of one article in words, what came of each, and what an open one takes."""
-    found = _of(source)
-    rows = (row for _, own in groupby(found, key=lambda each: each.claim) for row in _rows([*own]))
+    source_verdicts = _of(source)
+    rows = (
+        row
+        for _, claim_verdicts in groupby(source_verdicts, key=lambda verdict: verdict.claim)
+        for row in _rows([*claim_verdicts])
+    )
     titles = ("the article says", "figure", "here", "decided by")
-    warned = markdown.warnings(show.banners(settled(found)))
+    warned = markdown.warnings(show.banners(settled(source_verdicts)))
     return warned + markdown.render_table(table("", titles, rows))
 
 
 def outcomes() -> str:
     """Return what each outcome of a claim means."""
-    rows = ((f"*{each}*", said) for each, said in OUTCOMES.items())
+    rows = ((f"*{outcome}*", meaning) for outcome, meaning in OUTCOMES.items())
     return markdown.render_table(table("", ("outcome", "what it means"), rows))
 
 
@@ -72,18 +80,18 @@ def bands() -> str:
 
 def settled(verdicts: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
     """Return those that leave nothing open: a page quotes their runs."""
-    return [each for each in verdicts if not each.decision.is_open]
+    return [verdict for verdict in verdicts if not verdict.decision.is_open]
 
 
 @functools.cache
 def verdicts() -> tuple[ClaimVerdict, ...]:
     """Return what all stored runs and the tests say to all claims."""
-    found = [each for name in names() for each in swept(name)]
-    return articles.by_summaries(found, articles.load())
+    summaries = [summary for name in names() for summary in swept(name)]
+    return articles.by_summaries(summaries, articles.load())
 
 
 def _of(source: str) -> list[ClaimVerdict]:
-    return [each for each in verdicts() if each.claim.source == source]
+    return [verdict for verdict in verdicts() if verdict.claim.source == source]
 
 
 def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[str, ...]]:
@@ -121,8 +129,8 @@ def _says(claim: Claim) -> str:
 
 def _decided(verdict: ClaimVerdict, figures: str, note: str) -> str:
     """Return the outcome with its figures, what has changed since, and a note."""
-    said = (figures, verdict.claim.outdated or "", note)
-    more = ". ".join(each.rstrip(".") for each in said if each)
+    parts = (figures, verdict.claim.outdated or "", note)
+    more = ". ".join(part.rstrip(".") for part in parts if part)
     return f"**{verdict.decision}**" + (f": {more}" if more else "")
 
 
@@ -137,4 +145,4 @@ def _evidence(verdict: ClaimVerdict, load: str) -> str:
 def _in_code(takes: str) -> str:
     """Return what a claim takes, a command in backticks."""
     words = takes.split("; ")
-    return "; ".join(f"`{each}`" if each.startswith("lab ") else each for each in words)
+    return "; ".join(f"`{word}`" if word.startswith("lab ") else word for word in words)

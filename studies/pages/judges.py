@@ -86,12 +86,12 @@ def recorded() -> str:
 
 def counted() -> str:
     """Return a table of the instructions of a request, and whether their limit is crossed."""
-    found = stored().instructions
-    if found is None:
+    instructions = stored().instructions
+    if instructions is None:
         raise UsageError("judges.json has no instructions: count them")
     rows = []
-    for name, requests in found.requests.items():
-        ratios = over_old(found, name)
+    for name, requests in instructions.requests.items():
+        ratios = over_old(instructions, name)
         red = sum(ratio > LIMIT for ratio in ratios)
         ends = f"{min(ratios):.4f} to {max(ratios):.4f}"
         rows.append((name, f"{min(requests):,}", ends, f"{red} of {len(ratios)}"))
@@ -110,8 +110,8 @@ def _of(counted: Counted) -> str:
     return f"{counted.red} of {counted.comparisons}{inconclusive}"
 
 
-def _ratio(found: tuple[float, float, float] | None) -> str:
-    return "-" if found is None else "{:.3f} [{:.3f}, {:.3f}]".format(*found)
+def _ratio(ratio: tuple[float, float, float] | None) -> str:
+    return "-" if ratio is None else "{:.3f} [{:.3f}, {:.3f}]".format(*ratio)
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

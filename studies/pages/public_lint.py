@@ -20,24 +20,24 @@ def _stored() -> Any:
 
 def table(server: str) -> str:
     """Return a row for each rule that found something, the most frequent first, remarks last."""
-    found = _stored()["servers"][server]
+    counts = _stored()["servers"][server]
     lines = ["| files | rule | class | what |", "| ---: | --- | --- | --- |"]
     for kind in ("rules", "remarks"):
-        for code, files in found[kind].items():
+        for code, files in counts[kind].items():
             rule = RULES[code]
             word = Severity.REMARK if kind == "remarks" else rule.severity
-            share = f"{files} ({files / found['files']:.0%})"
+            share = f"{files} ({files / counts['files']:.0%})"
             lines.append(f"| {share} | [{code}](lint.md#{code.lower()}) | {word} | {rule.title} |")
     return "\n".join(lines) + "\n"
 
 
 def share(server: str, code: str) -> str:
     """Return in how many of its files a rule finds something, as "40 of 64"."""
-    found = _stored()["servers"][server]
-    return f"{found['rules'].get(code, 0)} of {found['files']}"
+    counts = _stored()["servers"][server]
+    return f"{counts['rules'].get(code, 0)} of {counts['files']}"
 
 
 def clean(server: str) -> str:
     """Return in how many of its files nothing but remarks is found."""
-    found = _stored()["servers"][server]
-    return f"{found['without_findings']} of {found['files']}"
+    counts = _stored()["servers"][server]
+    return f"{counts['without_findings']} of {counts['files']}"

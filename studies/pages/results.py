@@ -34,10 +34,10 @@ def value(name: str, keys: str, unit: str | None = None) -> str:
     """
     if unit is not None and unit not in UNITS:
         raise UsageError(f"{unit}: a result is in {', '.join(UNITS)}")
-    found = _median(name, keys)
+    figure = _median(name, keys)
     if unit is None:
-        return numbers.count(found) if found == int(found) else numbers.figure(found)
-    return f"{numbers.figure(found * UNITS[unit])} {unit}"
+        return numbers.count(figure) if figure == int(figure) else numbers.figure(figure)
+    return f"{numbers.figure(figure * UNITS[unit])} {unit}"
 
 
 def above(name: str, keys: str, other: str) -> str:
@@ -48,13 +48,13 @@ def above(name: str, keys: str, other: str) -> str:
 def over(name: str, keys: str, other: str) -> str:
     """Return the ratio of a figure to *other*, paired by round, with its interval; see `above`."""
     rounds = zip(_numbers(name, keys), _numbers(name, _beside(keys, other)), strict=True)
-    found = paired([math.log(value / beside) for value, beside in rounds])
-    return numbers.ratio(found).removeprefix("~")
+    ratio = paired([math.log(value / beside) for value, beside in rounds])
+    return numbers.ratio(ratio).removeprefix("~")
 
 
 def counted(name: str, word: str, keys: str) -> str:
     """Return how many of the values at *keys* are *word*."""
-    return numbers.count(sum(each == word for each in _values(name, keys)))
+    return numbers.count(sum(stored_value == word for stored_value in _values(name, keys)))
 
 
 def _beside(keys: str, other: str) -> str:
@@ -68,21 +68,21 @@ def _median(name: str, keys: str) -> float:
 
 def _numbers(name: str, keys: str) -> list[float]:
     values = list(_values(name, keys))
-    if not all(isinstance(each, int | float) for each in values):
+    if not all(isinstance(number, int | float) for number in values):
         raise UsageError(f"{name}.json: what stands at {keys} is no number")
     return values
 
 
 def _values(name: str, keys: str) -> Iterator[Any]:
     """Yield what stands at *keys*; of a list each of its items."""
-    found = [_stored(name)]
+    nodes = [_stored(name)]
     for key in keys.split(" / "):
-        inside = [each for one in found for each in _inside(one, key)]
+        inside = [child for one in nodes for child in _inside(one, key)]
         if not inside:
             raise UsageError(f"{name}.json has no {key!r} of {keys!r}")
-        found = inside
-    for each in found:
-        yield from each if isinstance(each, list) else [each]
+        nodes = inside
+    for node in nodes:
+        yield from node if isinstance(node, list) else [node]
 
 
 def _inside(value: Any, key: str) -> list[Any]:

@@ -46,8 +46,8 @@ def dearer() -> str:
 
 
 def _span(case: str, share: float, what: str) -> str:
-    found = _agreement().get((case, share))
-    if found is None:
+    agreement = _agreement().get((case, share))
+    if agreement is None:
         return "-"
-    low, middle, high = found[what]
+    low, middle, high = agreement[what]
     return f"{middle:.2f} ({low:.2f} to {high:.2f})"

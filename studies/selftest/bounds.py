@@ -64,7 +64,7 @@ def _block(cores: Cores, seed: int) -> Metrics:
     trials: list[Trial] = []
     run(plan, real_parts(EngineGenerator(), cores, trials.append), Silent())
     seen = observe(Run("selftest", "lab selftest", plan, {}, tuple(trials)))
-    return {each.trial.slot.arm.name: each.metrics for each in seen}
+    return {observation.trial.slot.arm.name: observation.metrics for observation in seen}
 
 
 def judged(blocks: Sequence[tuple[Metrics, Metrics]]) -> tuple[EffectResult, ...]:
@@ -74,26 +74,28 @@ def judged(blocks: Sequence[tuple[Metrics, Metrics]]) -> tuple[EffectResult, ...
     Args:
         blocks: Figures with the load on another core, and on the same.
     """
-    found = {name: [*_ends(blocks, name)] for name in LADDER[1:]}
-    within = {name: sum(low <= x <= high for x, low, high in each) for name, each in found.items()}
-    made = sum(map(len, found.values()))
+    by_profile = {name: [*_ends(blocks, name)] for name in LADDER[1:]}
+    within = {
+        name: sum(low <= x <= high for x, low, high in ends) for name, ends in by_profile.items()
+    }
+    made = sum(map(len, by_profile.values()))
     holds = sum(within.values()) >= WITHIN * made if made else None
     results = []
-    for name, ends in found.items():
-        said, what = f"{within[name]} of {len(ends)}", f"requests/s of {name} / {LADDER[0]}"
+    for name, ends in by_profile.items():
+        outcome, what = f"{within[name]} of {len(ends)}", f"requests/s of {name} / {LADDER[0]}"
         means = tuple(map(geometric_mean, zip(*ends, strict=True)))
         ratio = (means[0], means[1], means[2]) if means else None
-        results.append(EffectResult(what, "between the ends", said, ratio, len(ends), holds))
+        results.append(EffectResult(what, "between the ends", outcome, ratio, len(ends), holds))
     for name in LADDER:
         both = [(alone[name].get("cpu"), shared[name].get("cpu")) for alone, shared in blocks]
         logs = [math.log(shared / alone) for alone, shared in both if alone and shared]
         added = paired(logs) if len(logs) > 1 else None
-        said = "unknown" if added is None else f"at most {added.high:.3g}x"
+        outcome = "unknown" if added is None else f"at most {added.high:.3g}x"
         ratio = None if added is None else (added.value, added.low, added.high)
         right = None if added is None else added.high <= 1 + MARGIN
         what = f"CPU per request of {name}, on a shared core / alone"
         results.append(
-            EffectResult(what, f"at most {1 + MARGIN:g}x", said, ratio, len(logs), right)
+            EffectResult(what, f"at most {1 + MARGIN:g}x", outcome, ratio, len(logs), right)
         )
     return tuple(results)
 
@@ -103,7 +105,7 @@ def _ends(
 ) -> Iterator[tuple[float, float, float]]:
     """Yield the true ratio of each block that has it, and its ends."""
     for alone, shared in blocks:
-        (a, b), (c, d) = ((each[LADDER[0]], each[name]) for each in (alone, shared))
+        (a, b), (c, d) = ((metrics[LADDER[0]], metrics[name]) for metrics in (alone, shared))
         if a.keys() & b.keys() >= {"throughput"} and c.keys() & d.keys() >= {"served", "capacity"}:
             ends = d["served"] / c["capacity"], d["capacity"] / c["served"]
             yield b["throughput"] / a["throughput"], *ends

@@ -70,33 +70,33 @@ def measure_effects(cores: Cores, *, quick: bool) -> tuple[EffectResult, ...]:
     )
     trials: list[Trial] = []
     run(plan, real_parts(EngineGenerator(), cores, trials.append), Silent())
-    said = summarise(Run("selftest", "lab selftest", plan, {}, tuple(trials)))
-    return tuple(_result(effect, said) for effect in EFFECTS)
+    summary = summarise(Run("selftest", "lab selftest", plan, {}, tuple(trials)))
+    return tuple(_result(effect, summary) for effect in EFFECTS)
 
 
-def _result(effect: Effect, said: Summary) -> EffectResult:
+def _result(effect: Effect, summary: Summary) -> EffectResult:
     if effect.profile == REFERENCE:
-        found = said.aa[METRIC]
+        comparison = summary.aa[METRIC]
     else:
-        found = compare(
-            said.observations,
+        comparison = compare(
+            summary.observations,
             METRIC,
             profile_side(effect.profile),
             profile_side(REFERENCE),
-            said.floors[METRIC],
+            summary.floors[METRIC],
         )
-    ratio = found.ratio
+    ratio = comparison.ratio
     return EffectResult(
         name=effect.name,
         expected=" or ".join(sorted(effect.allowed)),
-        found=found.verdict,
+        found=comparison.verdict,
         ratio=(ratio.value, ratio.low, ratio.high) if ratio else None,
         blocks=ratio.n if ratio else 0,
-        right=_right(found.verdict, effect.allowed),
+        right=_right(comparison.verdict, effect.allowed),
     )
 
 
-def _right(said: Verdict, allowed: frozenset[Verdict]) -> bool | None:
-    if said in allowed:
+def _right(verdict: Verdict, allowed: frozenset[Verdict]) -> bool | None:
+    if verdict in allowed:
         return True
-    return None if said in {Verdict.INCONCLUSIVE, Verdict.INVALID} else False
+    return None if verdict in {Verdict.INCONCLUSIVE, Verdict.INVALID} else False

@@ -35,22 +35,24 @@ def case_result(
         turns: Each trial with its repeats, of which the last counts.
         skipped: Why there is no trial, if there cannot be one.
     """
-    said, disturbed = [], 0
+    judgements, disturbed = [], 0
     for attempts in turns:
-        outside = [case.around is not Around.STRANGERS and _disturbed(each) for each in attempts]
+        outside = [
+            case.around is not Around.STRANGERS and _disturbed(attempt) for attempt in attempts
+        ]
         disturbed += sum(outside)
         last = answer(attempts[-1])
         if not outside[-1] or last.found != MACHINE.name:
-            said.append(last)
-    right = [each for each in said if each.found == case.expected]
+            judgements.append(last)
+    right = [judgement for judgement in judgements if judgement.found == case.expected]
     return CaseResult(
         name=case.name,
         expected=case.expected,
         summary=plan.arms[0].profile.summary,
-        found=dict(Counter(each.found for each in said)),
+        found=dict(Counter(judgement.found for judgement in judgements)),
         disturbed=disturbed,
         evidence=right[-1].evidence if right else "",
-        misses=tuple(each for each in said if each.found != case.expected),
+        misses=tuple(judgement for judgement in judgements if judgement.found != case.expected),
         skipped=skipped,
     )
 
@@ -66,11 +68,11 @@ def answer(trial: Trial) -> Answer:
         failure = (trial.failure or "", *log_lines(trial.log, trial.log_file))
         return Answer(NOT_MADE, "\n".join(failure), {})
     seen = observed(trial)
-    found = causes(seen)
+    trial_causes = causes(seen)
     gate = max(seen.findings, key=_weight, default=None)
-    if found:
-        label, evidence = found[0].name, found[0].evidence
-        also = [cause.name for cause in found[1:]]
+    if trial_causes:
+        label, evidence = trial_causes[0].name, trial_causes[0].evidence
+        also = [cause.name for cause in trial_causes[1:]]
         evidence += f" (also: {', '.join(also)})" if also else ""
     elif gate and _weight(gate):
         label, evidence = gate.gate.name, gate.reason

@@ -100,8 +100,8 @@ class SelfTestResult:
         made = [case for case in self.cases if case.skipped is None]
         unproved = sum(not case.judged for case in made)
         wrong = sum(effect.right is False for effect in self.effects)
-        told = not self.cases and any(effect.right is not None for effect in self.effects)
-        if not told and not any(case.judged for case in made):
+        only_effects = not self.cases and any(effect.right is not None for effect in self.effects)
+        if not only_effects and not any(case.judged for case in made):
             return 1 if wrong else 3
         if self.quick:
             wrong += sum(case.wrong for case in made)

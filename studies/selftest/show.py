@@ -58,7 +58,7 @@ def instead(case: CaseResult) -> str:
     if case.skipped is not None:
         return case.skipped
     wrong = {label: count for label, count in case.found.items() if label != case.expected}
-    ranked = sorted(wrong.items(), key=lambda each: -each[1])
+    ranked = sorted(wrong.items(), key=lambda pair: -pair[1])
     return ", ".join(f"{count} x {label}" for label, count in ranked)
 
 

@@ -83,13 +83,13 @@ def test_two_commits_are_served_in_one_run(compared):
     shop, done, before = compared
     assert done.returncode in {0, 3}, done.stderr
     document = json.loads(done.stdout)
-    assert [each["name"] for each in document["profiles"]] == ["old", "new"]
+    assert [profile["name"] for profile in document["profiles"]] == ["old", "new"]
     assert document["plan"]["against_both"]
     assert (document["ab"]["exit_code"], "confirmed" in document["ab"]) == (done.returncode, True)
     assert "1 commit, 1 file changed" in done.stderr
     assert said_of(shop) == before
     assert not [
-        each for each in shop.parent.glob("results/*/*") if b"of-the-old" in each.read_bytes()
+        path for path in shop.parent.glob("results/*/*") if b"of-the-old" in path.read_bytes()
     ]
     text = (shop.parent / "ab.md").read_text()  # a comment for a pull request
     # On a busy machine fewer than two blocks may count.
@@ -234,8 +234,10 @@ def test_commits_that_the_old_version_has_alone_are_told(shop):
     git(shop, "commit", "-q", "-m", "mine")
     repository = checkout.repository_of(shop)
     old, new = (
-        Version(each, "", shop, "", None, (), checkout.commit_of(repository, each), repository)
-        for each in ("two", "branch")
+        Version(
+            revision, "", shop, "", None, (), checkout.commit_of(repository, revision), repository
+        )
+        for revision in ("two", "branch")
     )
     assert "old has 1 commit that new has not" in "\n".join(old.differs(new))
     assert "$(git merge-base two branch)" in "\n".join(old.differs(new))

@@ -42,11 +42,11 @@ def content(folder):
 
 def checked_out(folder, name, place):
     """Check a revision out, as seen from a folder; return where its files are."""
-    found = checkout.repository_of(folder)
-    commit = checkout.commit_of(found, name)
+    the_repository = checkout.repository_of(folder)
+    commit = checkout.commit_of(the_repository, name)
     assert commit is not None
-    checkout.check_out(found, commit, place)
-    return place / found.below
+    checkout.check_out(the_repository, commit, place)
+    return place / the_repository.below
 
 
 def test_nothing_of_the_repository_changes(shop, tmp_path):

@@ -40,9 +40,9 @@ def ran(*crossed, status=None, counted=0):
 )
 def test_red_is_what_both_runs_cross(first, second, status, agreed):
     """The same limit; a count has no noise, and a version that does not run is no noise."""
-    found = PairConclusion(first, wanted=True, second=second)
-    assert (found.status, found.agreed) == (status, agreed)
-    assert found.end.startswith(f"exit {status}: ")
+    conclusion = PairConclusion(first, wanted=True, second=second)
+    assert (conclusion.status, conclusion.agreed) == (status, agreed)
+    assert conclusion.end.startswith(f"exit {status}: ")
 
 
 def test_where_nobody_wants_it_confirmed_one_run_is_enough():
@@ -55,18 +55,18 @@ def test_the_first_sentence_says_that_nothing_could_be_told():
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, 1.04e-4)}, blocks=9)
     plan = replace(run.plan, against_both=True, deciding="cpu")
     outcome = SimpleNamespace(conclusion=conclude_run([summarise(replace(run, plan=plan))]))
-    told = PairRun(outcome, (), (), frozenset(), 0, 0)
+    pair_run = PairRun(outcome, (), (), frozenset(), 0, 0)
     limit = "cpu(new/old) > 1.05"
-    assert told.answer("cpu").startswith("new needs 1.0")
-    untold = replace(told, status=3, untold=[limit])
+    assert pair_run.answer("cpu").startswith("new needs 1.0")
+    untold = replace(pair_run, status=3, untold=[limit])
     could_not = f"inconclusive: this run could not decide whether {limit}"
-    assert untold.answer("cpu") == f"{could_not}: {told.answer('cpu')}"
-    noisy = replace(told, status=3)
-    assert noisy.answer("cpu") == f"inconclusive: this run was too noisy: {told.answer('cpu')}"
-    broken = replace(told, status=1)
+    assert untold.answer("cpu") == f"{could_not}: {pair_run.answer('cpu')}"
+    noisy = replace(pair_run, status=3)
+    assert noisy.answer("cpu") == f"inconclusive: this run was too noisy: {pair_run.answer('cpu')}"
+    broken = replace(pair_run, status=1)
     assert broken.answer("cpu").startswith("a version failed in half of its trials or more: new ")
-    crossed = replace(told, status=FAILED, crossed=frozenset([limit]))
-    answer = PairConclusion(crossed, wanted=True, second=told).answer("cpu")
+    crossed = replace(pair_run, status=FAILED, crossed=frozenset([limit]))
+    answer = PairConclusion(crossed, wanted=True, second=pair_run).answer("cpu")
     assert answer.startswith(
         "inconclusive: a limit is crossed, but the second run did not confirm it: new needs"
     )
@@ -77,10 +77,10 @@ def sometimes_wrong():
     """Return what a run comes to in which the new version answers wrongly in two of its trials."""
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, 1e-4)}, blocks=9)
     trials = [
-        replace(each, windows=(replace(each.windows[0], ok=4000, errors={"body": 7}),))
-        if each.slot.arm.name == "new" and each.slot.block < 2
-        else each
-        for each in run.trials
+        replace(trial, windows=(replace(trial.windows[0], ok=4000, errors={"body": 7}),))
+        if trial.slot.arm.name == "new" and trial.slot.block < 2
+        else trial
+        for trial in run.trials
     ]
     plan = replace(run.plan, against_both=True, deciding="cpu")
     return conclude_run([summarise(replace(run, plan=plan, trials=tuple(trials)))])
@@ -107,7 +107,7 @@ def test_the_first_screen_says_it_too(sometimes_wrong):
 def test_a_limit_that_is_open_says_what_would_tell(minutes, said):
     """In what it was asked for: time, or blocks; nothing more of a ratio that is a bound."""
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, 1e-4)}, blocks=10)
-    trials = (replace(each, started_at=20.0 * at) for at, each in enumerate(run.trials))
+    trials = (replace(trial, started_at=20.0 * at) for at, trial in enumerate(run.trials))
     plan = replace(run.plan, minutes=minutes, blocks=80, deciding="cpu")
     run = replace(run, plan=plan, trials=tuple(trials))
     # It shrinks with the root of the number, to 1.05 after a few more than 16.

@@ -95,8 +95,8 @@ def test_an_application_of_asgi_is_refused(tmp_path):
 )
 def test_a_limit_is_on_new_over_old(limit, status):
     """A count has no noise, so that it is judged as it is."""
-    found = Cost(100_000, 4), Cost(103_000, 4)
-    lines, code = counts.report(found, [counts.parse(limit)])
+    costs = Cost(100_000, 4), Cost(103_000, 4)
+    lines, code = counts.report(costs, [counts.parse(limit)])
     assert code == status
     assert "instructions per request: 100,000 -> 103,000 (1.03x)" in lines
 

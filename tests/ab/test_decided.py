@@ -47,10 +47,10 @@ def test_a_run_ends_when_its_limit_is_decided(cpu, limit, over):
 def test_every_limit_has_to_be_decided():
     """One that is open keeps the run going."""
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, 1.1e-4)}, noise=0.02)
-    found = summarise(run)
-    limits = [judge_run(parse(f"cpu(new/old) > {limit}"), found) for limit in (1.5, 1.1)]
-    assert is_over([found], limits[:1])
-    assert not is_over([found], limits)
+    summary = summarise(run)
+    limits = [judge_run(parse(f"cpu(new/old) > {limit}"), summary) for limit in (1.5, 1.1)]
+    assert is_over([summary], limits[:1])
+    assert not is_over([summary], limits)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_recorded_trials_are_judged_as_a_run_is(cpu, limit, blocks, status):
     """They say after which of their blocks it would have ended, and with what."""
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, cpu * 1e-4)}, noise=0.01)
     plan = replace(with_minutes(run.plan, 60), against_both=True, deciding="cpu")
-    found = ends(replace(run, plan=plan, ended=True), f"cpu(new/old) > {limit}")
-    assert (found.blocks, found.status) == (blocks, status)
+    end = ends(replace(run, plan=plan, ended=True), f"cpu(new/old) > {limit}")
+    assert (end.blocks, end.status) == (blocks, status)
 
 
 def recorded(cpu, noise, *, speed=1.0, blocks=10, seed=1):
@@ -84,8 +84,8 @@ def test_without_a_limit_the_metric_ends_the_run(metric, blocks):
 
 def test_nothing_above_5_percent_is_an_answer():
     """As it is for `lab run`."""
-    found = ends(recorded(1.0, 0.005))
-    assert (found.blocks, found.status) == (6, 0)
+    end = ends(recorded(1.0, 0.005))
+    assert (end.blocks, end.status) == (6, 0)
 
 
 def test_what_is_decided_needs_no_quieter_machine():
@@ -142,16 +142,16 @@ def test_a_stored_run_ends_as_it_did(cpu, limits, status):
     """Whoever reads it later: with its limits, or by its metric, on a machine that is noisy."""
     run = recorded(cpu, 0.06)
     kept = summarise(replace(run, plan=replace(run.plan, thresholds=tuple(limits))))
-    found = conclude_run([kept])
-    assert (kept.exit_code, found.status) == (UNJUDGED, status)
-    (noise,) = (each for each in found.points[0].warnings if isinstance(each, Noise))
+    conclusion = conclude_run([kept])
+    assert (kept.exit_code, conclusion.status) == (UNJUDGED, status)
+    (noise,) = (warning for warning in conclusion.points[0].warnings if isinstance(warning, Noise))
     assert noise.decides is (status == UNJUDGED)
 
 
 @pytest.mark.costly
 def test_what_is_open_says_how_long_it_would_take():
     """By chance half of the runs take longer; at the limit itself nobody knows."""
-    limit, told = "cpu(new/old) > 1.1", []
+    limit, decisions = "cpu(new/old) > 1.1", []
     for seed in range(40):
         run = recorded(1.05, 0.06, seed=seed)
         (judgement,) = ends(run, limit).judgements
@@ -160,9 +160,9 @@ def test_what_is_open_says_how_long_it_would_take():
         )
         if blocks is not None and blocks <= 40:
             longer = recorded(1.05, 0.06, blocks=blocks, seed=100 + seed)
-            told.append(ends(longer, limit).status != UNJUDGED)
-    assert len(told) >= 10
-    assert sum(told) >= 0.4 * len(told)
+            decisions.append(ends(longer, limit).status != UNJUDGED)
+    assert len(decisions) >= 10
+    assert sum(decisions) >= 0.4 * len(decisions)
     (judgement,) = ends(run, limit).judgements
     at_it = parse(f"cpu(new/old) > {judgement.why.ratio.value}")
     assert blocks_to_tell(judge_run(at_it, summarise(run)), run) is None

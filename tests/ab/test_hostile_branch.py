@@ -238,8 +238,8 @@ def test_a_folder_that_became_a_link_is_refused(shop, tmp_path):
 def test_a_revision_is_no_option(shop, tmp_path, name):
     """Nor a list of commits, nor a file."""
     mark = tmp_path / "mark"
-    found = checkout.commit_of(checkout.repository_of(shop), name.format(mark=mark))
-    assert found is None or found == git(shop, "rev-parse", "one").strip()
+    commit_id = checkout.commit_of(checkout.repository_of(shop), name.format(mark=mark))
+    assert commit_id is None or commit_id == git(shop, "rev-parse", "one").strip()
     assert not mark.exists()
 
 
@@ -362,10 +362,10 @@ def test_a_file_with_the_name_of_a_commit_is_a_file(shop, tmp_path):
     old = git(shop, "rev-parse", "HEAD").strip()
     (shop / old).write_text("file")
     commit(shop)
-    found = checkout.repository_of(shop)
-    new = checkout.commit_of(found, "HEAD")
-    assert checkout.changed_files(found, old, new) == 1
-    assert len(checkout.commits_between(found, old, new)) == 1
+    the_repository = checkout.repository_of(shop)
+    new = checkout.commit_of(the_repository, "HEAD")
+    assert checkout.changed_files(the_repository, old, new) == 1
+    assert len(checkout.commits_between(the_repository, old, new)) == 1
     assert (checked_out(shop, "HEAD", tmp_path / "a") / old).read_text() == "file"
 
 

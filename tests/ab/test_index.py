@@ -67,8 +67,8 @@ def test_the_index_of_pips_own_file_is_asked(index):
     """With its password, which is kept nowhere."""
     environment = install(index, "company==1.0\n")
     assert packages.packages_of(environment)["company"] == "1.0"
-    kept = [each for each in environment.rglob("*") if each.is_file() and not each.is_symlink()]
-    assert not [each for each in kept if b"shop:secret" in each.read_bytes()]
+    kept = [path for path in environment.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert not [path for path in kept if b"shop:secret" in path.read_bytes()]
 
 
 def test_a_package_that_it_has_not_is_named_without_the_password(index, monkeypatch):

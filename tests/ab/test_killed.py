@@ -87,4 +87,4 @@ def test_nothing_is_left_and_the_next_run_works(shop, name, sent):
     done = ab(shop.work, "one", "two", "--config", "uwsgi.ini", *SMALL, *results,
               "--install", "true")  # fmt: skip
     assert done.returncode in {0, 3}, done.stderr
-    assert not [each for each in (shop.folder / "cache").iterdir() if each.is_dir()]
+    assert not [path for path in (shop.folder / "cache").iterdir() if path.is_dir()]

@@ -55,7 +55,7 @@ def found():
 def test_the_spread_is_that_of_a_trial(found):
     """And not that of a pair, which is 1.41 times as large; a trial is as long as it was."""
     assert (found.blocks, found.seconds, found.within) == (40, pytest.approx(4.0), 50)
-    spreads = {each.metric: each.spread for each in found.metrics}
+    spreads = {metric_noise.metric: metric_noise.spread for metric_noise in found.metrics}
     assert spreads["cpu"] == pytest.approx(0.03, rel=0.25)
     assert spreads["throughput"] == pytest.approx(0.03, rel=0.25)
 
@@ -90,9 +90,9 @@ def test_trials_that_are_slow_now_and_then_are_taken_for_what_they_are():
     """They weigh less in what `lab ab` says, so more is found than among as wide a noise."""
     plan = pair_of(alone(0.03).plan)
     slow = [*statistics.NormalDist(0, 0.02).quantiles(36), *([0.3, -0.3] * 2)]
-    found = of_metric(plan, "cpu", slow, 50)
-    assert found.spread > 0.09
-    assert found.smallest < cpu_of(found.spread).smallest
+    metric_noise = of_metric(plan, "cpu", slow, 50)
+    assert metric_noise.spread > 0.09
+    assert metric_noise.smallest < cpu_of(metric_noise.spread).smallest
 
 
 def test_it_is_said_in_lines(found):
@@ -116,6 +116,6 @@ def test_the_noise_of_this_machine_is_measured(tmp_path):
     done = run("lab", "check", "--noise", "1m", "--window", "1", "--json", cwd=tmp_path)
     assert done.returncode in {0, 3}, done.stderr
     metrics = json.loads(done.stdout)["metrics"]
-    cpu = [each for each in metrics if each["metric"] == "cpu"]
+    cpu = [metric for metric in metrics if metric["metric"] == "cpu"]
     assert cpu or done.returncode == 3  # beside other work no trial may count
-    assert all(0 < each["spread"] < 1 and math.isfinite(each["floor"]) for each in cpu)
+    assert all(0 < metric["spread"] < 1 and math.isfinite(metric["floor"]) for metric in cpu)

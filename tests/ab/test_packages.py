@@ -102,8 +102,8 @@ def test_what_may_differ_is_installed_twice(made, files, others):
 )
 def test_what_no_list_says_is_made_for_one_run(made, install, alone):
     """A command may read anything; a setup may install more; a revision's folder is gone then."""
-    found = environment(made, "a", install, alone=alone, requirements="flask==3.1\n")
-    assert found == made.folder / "env-a"
+    folder = environment(made, "a", install, alone=alone, requirements="flask==3.1\n")
+    assert folder == made.folder / "env-a"
 
 
 @pytest.mark.parametrize(

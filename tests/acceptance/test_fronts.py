@@ -20,19 +20,19 @@ SITE = "module = flask_site:application\nmaster = true\nprocesses = 2\n"
 def planned(tmp_path):
     """Return a function that plans a comparison of an ini of one's own with profiles of ours."""
 
-    def planned(address, *names, **asked):
+    def planned(address, *names, **options):
         ini = tmp_path / "mine.ini"
         ini.write_text(f"[uwsgi]\n{address}\nchdir = {SITES}\n{SITE}")
-        said = Job(profiles=(str(ini), *names), path=("/where/Bonn",), blocks=1, **asked)
-        return prepare(understand(said).options, application(said))
+        job = Job(profiles=(str(ini), *names), path=("/where/Bonn",), blocks=1, **options)
+        return prepare(understand(job).options, application(job))
 
     return planned
 
 
 def asked_in(prepared):
     """Return how each arm is asked, by its name."""
-    asked = {arm.name: arm.workload for arm in prepared.plan.arms}
-    return {name: (each.wire, each.transport) for name, each in asked.items()}
+    workloads = {arm.name: arm.workload for arm in prepared.plan.arms}
+    return {name: (workload.wire, workload.transport) for name, workload in workloads.items()}
 
 
 @pytest.mark.costly
@@ -79,15 +79,15 @@ def test_an_application_that_is_named_beside_it_changes_no_front(planned):
 
 def test_ours_without_an_own_ini_stay_as_they_are():
     """A name alone is a profile of ours over HTTP."""
-    said = Job(profiles=("baseline", "tuned"), blocks=1)
-    assert set(asked_in(prepare(understand(said).options, application(said))).values()) == {HTTP}
+    job = Job(profiles=("baseline", "tuned"), blocks=1)
+    assert set(asked_in(prepare(understand(job).options, application(job))).values()) == {HTTP}
 
 
 def test_both_are_asked_in_the_uwsgi_protocol_and_answer(tmp_path):
     """A whole comparison over UNIX sockets: one connection per request, and no error."""
     (tmp_path / "mine.ini").write_text(f"[uwsgi]\nsocket = my.sock\nchdir = {SITES}\n{SITE}")
-    asked = ("--path", "/where/Bonn", "--no-confirm")
-    done = run("lab", "run", "mine.ini", "tuned", *asked, *PACED, cwd=tmp_path)
+    options = ("--path", "/where/Bonn", "--no-confirm")
+    done = run("lab", "run", "mine.ini", "tuned", *options, *PACED, cwd=tmp_path)
     assert done.returncode in {0, 3}, done.stdout + done.stderr
     assert "/where/Bonn by the uwsgi protocol over a UNIX socket" in done.stdout
     assert "two protocols" not in done.stdout
@@ -106,6 +106,6 @@ def test_a_client_that_speaks_http_only_is_refused(tmp_path):
     """Before anything starts, although nothing but the ini says how it is asked."""
     ini = tmp_path / "mine.ini"
     ini.write_text(f"[uwsgi]\nsocket = my.sock\nchdir = {SITES}\n{SITE}")
-    said = Job(profiles=(str(ini),), blocks=1, client="fasthttp")
+    job = Job(profiles=(str(ini),), blocks=1, client="fasthttp")
     with pytest.raises(UsageError, match=r"fasthttp speaks http over tcp; .* is uwsgi over unix"):
-        carry_out(said, understand(said), lambda *_: pytest.fail("it was run"), list)
+        carry_out(job, understand(job), lambda *_: pytest.fail("it was run"), list)

@@ -21,7 +21,7 @@ EXPECTED = {
     path.stem: re.search(r"^; Here: (.+)$", path.read_text(), re.MULTILINE)[1]
     for path in INIS.glob("*.ini")
 }
-RUNNING = sorted(name for name, said in EXPECTED.items() if said == "runs")
+RUNNING = sorted(name for name, outcome in EXPECTED.items() if outcome == "runs")
 REFUSED = sorted(EXPECTED.keys() - set(RUNNING))
 
 OTHERS = r"www-data|\bnobody\b|\bnogroup\b"
@@ -77,8 +77,8 @@ def test_there_are_some_of_both():
 def test_it_is_served_from_a_private_copy(folder, name):
     """And answers where it is asked; nothing is written where the ini lies."""
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
-    asked = Job(profiles=(str(folder / f"{name}.ini"),), blocks=1)
-    (arm, *_) = prepare(understand(asked).options, application(asked)).plan.arms
+    job = Job(profiles=(str(folder / f"{name}.ini"),), blocks=1)
+    (arm, *_) = prepare(understand(job).options, application(job)).plan.arms
     try_out(arm.profile, arm.workload, ServerRunner(), fetch)
     after = {
         path: path.stat().st_mtime_ns
@@ -95,9 +95,9 @@ def test_it_is_refused_before_any_trial(folder, name, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as ended:
         main()
-    said = capsys.readouterr().err.splitlines()
+    lines = capsys.readouterr().err.splitlines()
     assert ended.value.code in {1, 2}
-    reason = next(line for line in said if line.startswith("lab: "))
+    reason = next(line for line in lines if line.startswith("lab: "))
     assert EXPECTED[name].removeprefix("refused: ") in reason
     assert name in reason
     assert not list(folder.rglob("trials.ndjson"))

@@ -39,8 +39,8 @@ def errors(cwd):
     files = cwd.glob("results/*/trials.ndjson")
     trials = [json.loads(line) for file in files for line in file.read_text().splitlines()]
     assert trials
-    assert [each["failure"] for each in trials if each["failure"]] == []
-    return {name for each in trials for window in each["windows"] for name in window["errors"]}
+    assert [trial["failure"] for trial in trials if trial["failure"]] == []
+    return {name for trial in trials for window in trial["windows"] for name in window["errors"]}
 
 
 @pytest.fixture
@@ -69,10 +69,10 @@ def test_httpbin_behind_its_own_socket_beside_the_one_in_production(bin_ini, tmp
             assert (tmp_path / "s.sock").stat().st_ino == inode
         finally:
             production.kill()
-    asked = [
+    wires = [
         (arm["workload"]["wire"], arm["workload"]["transport"]) for arm in header["plan"]["arms"]
     ]
-    assert asked == [("uwsgi", "unix")] * 2
+    assert wires == [("uwsgi", "unix")] * 2
     assert errors(tmp_path) == set()
     assert freeze() == before
 
@@ -80,23 +80,23 @@ def test_httpbin_behind_its_own_socket_beside_the_one_in_production(bin_ini, tmp
 def test_a_page_of_httpbin_that_differs_each_time(bin_ini, tmp_path):
     """It is refused with what to say instead, and that runs."""
     ini, environment = bin_ini
-    told = (ini, "tuned", "--python", environment, "--path", "/uuid")
-    done, header = lab(*told, cwd=tmp_path, also=(2,))
+    words = (ini, "tuned", "--python", environment, "--path", "/uuid")
+    done, header = lab(*words, cwd=tmp_path, also=(2,))
     assert (done.returncode, header) == (2, None)
     assert "--check" in done.stderr
-    lab(*told, "--check", '"uuid": "[0-9a-f-]{36}"', cwd=tmp_path)
+    lab(*words, "--check", '"uuid": "[0-9a-f-]{36}"', cwd=tmp_path)
     assert errors(tmp_path) == set()
 
 
 def test_a_post_to_httpbin(bin_ini, tmp_path):
     """It is sent where the user says that it may be, and every reply is checked."""
     ini, environment = bin_ini
-    told = (ini, "tuned", "--python", environment, "--path", "/post", "--method", "POST",
+    words = (ini, "tuned", "--python", environment, "--path", "/post", "--method", "POST",
         "--data", '{"a":1}', "--header", "Content-Type: application/json")  # fmt: skip
-    done, header = lab(*told, cwd=tmp_path, also=(2,))
+    done, header = lab(*words, cwd=tmp_path, also=(2,))
     assert (done.returncode, header) == (2, None)
     assert "--writes" in done.stderr
-    lab(*told, "--writes", cwd=tmp_path)
+    lab(*words, "--writes", cwd=tmp_path)
     assert errors(tmp_path) == set()
 
 
@@ -121,13 +121,13 @@ def test_flasks_tutorial_with_a_login(tutorial, tmp_path):
     )
     for old in tutorial.glob("var/flaskr-instance/*.sqlite"):
         old.unlink()
-    told = (ini, "tuned", "--python", tutorial, "--path", "/")
-    done, header = lab(*told, cwd=tmp_path, also=(1, 2))
+    words = (ini, "tuned", "--python", tutorial, "--path", "/")
+    done, header = lab(*words, cwd=tmp_path, also=(1, 2))
     assert header is None
     assert "sqlite3.OperationalError: no such table" in done.stderr
     python = str(tutorial / "bin" / "python")
     login = subprocess.run([python, "-c", LOGIN], capture_output=True, text=True, check=True)
-    lab(*told, "--cookie", f"session={login.stdout.strip()}", "--check", "Log Out", cwd=tmp_path)
+    lab(*words, "--cookie", f"session={login.stdout.strip()}", "--check", "Log Out", cwd=tmp_path)
     assert errors(tmp_path) == set()
 
 

@@ -62,8 +62,11 @@ def test_a_change_is_found_on_a_machine_of_half_the_speed():
     """The reference halves, too, so only the ratio's own fall by 10 % is a change."""
     before = {"a": (4000, 2e-4), "b": (8000, 1e-4), "c": (4000, 2e-4)}
     after = {"a": (2000, 4e-4), "b": (3600, 2e-4), "c": (2000, 4e-4)}
-    found = across(*summaries(before, after))
-    verdicts = {(each.profile, each.metric): each for each in found.changes}
+    comparison = across(*summaries(before, after))
+    verdicts = {
+        (run_difference.profile, run_difference.metric): run_difference
+        for run_difference in comparison.changes
+    }
     fallen = verdicts["b", "throughput"]
     assert fallen.verdict is Verdict.WORSE
     assert fallen.ratio.value == pytest.approx(0.9, rel=0.02)
@@ -74,32 +77,32 @@ def test_a_change_is_found_on_a_machine_of_half_the_speed():
 def test_the_reference_itself_is_never_compared():
     """Its ratio to itself is 1; its absolute figure is the machine's."""
     speeds = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
-    found = across(*summaries(speeds, speeds, blocks=3))
-    assert {each.profile for each in found.changes} == {"b"}
+    comparison = across(*summaries(speeds, speeds, blocks=3))
+    assert {run_difference.profile for run_difference in comparison.changes} == {"b"}
 
 
 def test_only_profiles_of_both_runs_are_compared():
     """A profile of one run has nothing to be compared with."""
     speeds = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
-    found = across(*summaries(speeds, speeds | {"c": (1, 1)}, blocks=3))
-    assert {each.profile for each in found.changes} == {"b"}
+    comparison = across(*summaries(speeds, speeds | {"c": (1, 1)}, blocks=3))
+    assert {run_difference.profile for run_difference in comparison.changes} == {"b"}
 
 
 def test_any_two_profiles_can_be_asked_for():
     """c / b falls by a quarter between the runs, whatever the reference does."""
     before = {"a": (2000, 4e-4), "b": (2000, 4e-4), "c": (4000, 2e-4)}
     after = {"a": (1000, 4e-4), "b": (2000, 4e-4), "c": (3000, 2e-4)}
-    found = change(*summaries(before, after), "throughput", "c", "b")
-    assert found.ratio.value == pytest.approx(0.75, rel=0.02)
+    run_difference = change(*summaries(before, after), "throughput", "c", "b")
+    assert run_difference.ratio.value == pytest.approx(0.75, rel=0.02)
 
 
 def test_what_cannot_be_paired_in_one_run_is_invalid():
     """One block is no interval; the whole comparison is then status 3."""
     speeds = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
     before, after = summaries(speeds, speeds, blocks=1)
-    found = across(before, after)
-    assert {each.verdict for each in found.changes} == {Verdict.INVALID}
-    assert found.exit_code == 3
+    comparison = across(before, after)
+    assert {run_difference.verdict for run_difference in comparison.changes} == {Verdict.INVALID}
+    assert comparison.exit_code == 3
 
 
 @pytest.mark.parametrize("mode", ["within", "margin", "across"])
@@ -112,13 +115,13 @@ def test_forty_comparisons_of_a_server_with_itself_give_no_alarm(mode, noise):
 @pytest.mark.parametrize(("mode", "blocks"), [("within", 10), ("margin", 10), ("across", 20)])
 def test_eight_percent_less_is_found_on_a_quiet_machine(mode, blocks):
     """With 3 % noise: by 10 blocks of one run, by 20 of each of two, at least 8 times of 10."""
-    found, _ = false_alarms.rates(mode, "3 %", 0.92, blocks, comparisons=60)
-    assert found >= 0.8
+    rate, _ = false_alarms.rates(mode, "3 %", 0.92, blocks, comparisons=60)
+    assert rate >= 0.8
 
 
 def test_an_aa_arm_that_lies_off_1_raises_the_floor_by_its_distance():
     """An A/A ratio of 1.06x, however narrow, hides a change of 5 %."""
     before, after = summaries(*[{"a": (4000, 2e-4), "b": (8000, 1e-4)}] * 2)
     off = replace(before.aa["cpu"], ratio=Estimate(1.06, 1.05, 1.07, 10))
-    found = change(replace(before, aa={**before.aa, "cpu": off}), after, "cpu", "b", "a")
-    assert found.floor == pytest.approx(0.07, abs=0.005)
+    run_difference = change(replace(before, aa={**before.aa, "cpu": off}), after, "cpu", "b", "a")
+    assert run_difference.floor == pytest.approx(0.07, abs=0.005)

@@ -34,9 +34,9 @@ def ceiling(speeds, load=None, busiest=0.5, noise=LEAST_FLOOR):
 
 def test_servers_that_work_differently_and_come_out_the_same():
     """With 120 to 300 µs a request none reaches the others' rate by its own strength."""
-    found = ceiling(EQUAL)
-    assert found is not None
-    text = text_of(found)
+    rate_ceiling = ceiling(EQUAL)
+    assert rate_ceiling is not None
+    text = text_of(rate_ceiling)
     assert text.startswith("3 profiles reach the same throughput within 0.")
     assert "120 to 300 µs" in text
 

@@ -75,8 +75,10 @@ def noise(run, metric):
 
 def compared(run, metric, changed, reference):
     """Return the comparison of two profiles, with the floor that the run's own A/A arm gives."""
-    found = floor(noise(run, metric))
-    return compare(observe(run), metric, profile_side(changed), profile_side(reference), found)
+    noise_floor = floor(noise(run, metric))
+    return compare(
+        observe(run), metric, profile_side(changed), profile_side(reference), noise_floor
+    )
 
 
 def test_pairs_are_made_within_blocks():
@@ -236,10 +238,10 @@ def test_a_ladder_with_nothing_real_shows_no_false_step():
 def test_a_real_step_is_found():
     """A step of 15 % among steps of nothing is found in at least 9 of 10 simulated ladders."""
     chance = random.Random(21)
-    found = sum(
+    count = sum(
         verdicts(ladder(chance, [1.0, 0.85, 1.0]), 3)[1] is Verdict.BETTER for _ in range(50)
     )
-    assert found >= 45
+    assert count >= 45
 
 
 @pytest.mark.parametrize(
@@ -287,10 +289,10 @@ def cpu_of(run):
 
 def test_a_reference_that_runs_twice_counts_with_both_trials():
     """By ratios: half as much and twice as much are as much."""
-    found = cpu_of(twice((2, 0.5, 1.1), (0.5, 2, 1.1), (1, 1, 1.1)))
-    assert found.ratio.value == pytest.approx(1.1)
-    assert found.ratio.high == pytest.approx(found.ratio.low)
-    assert found.both
+    comparison = cpu_of(twice((2, 0.5, 1.1), (0.5, 2, 1.1), (1, 1, 1.1)))
+    assert comparison.ratio.value == pytest.approx(1.1)
+    assert comparison.ratio.high == pytest.approx(comparison.ratio.low)
+    assert comparison.both
 
 
 @pytest.mark.parametrize(
@@ -298,22 +300,22 @@ def test_a_reference_that_runs_twice_counts_with_both_trials():
 )
 def test_one_trial_stands_for_a_reference_whose_other_is_void(block):
     """Its block counts; one in which both are void does not."""
-    found = cpu_of(twice((1, 1, 1.1), (1, 1, 1.1), block, (None, None, 9)))
-    assert (found.ratio.value, found.ratio.n) == (pytest.approx(1.1), 3)
+    comparison = cpu_of(twice((1, 1, 1.1), (1, 1, 1.1), block, (None, None, 9)))
+    assert (comparison.ratio.value, comparison.ratio.n) == (pytest.approx(1.1), 3)
 
 
 def test_a_report_says_that_ratios_are_to_both_trials():
     """In its legend and on the first screen, and in each comparison of its JSON; else nowhere."""
     run = twice((1, 1, 1.1), (1, 1.02, 1.1), (1, 1, 1.1))
     first = replace(run, plan=replace(run.plan, against_both=False))
-    for each, told in ((run, True), (first, False)):
-        found = conclude_run([summarise(each)])
-        (screen,) = opening.documents(found, opening.NextSteps("lab", "latest"))
-        text = markdown.render(found)
+    for measured_run, expected in ((run, True), (first, False)):
+        run_conclusion = conclude_run([summarise(measured_run)])
+        (screen,) = opening.documents(run_conclusion, opening.NextSteps("lab", "latest"))
+        text = markdown.render(run_conclusion)
         for words in (text, "\n".join(screen.context)):
-            assert ("Each ratio is to the mean of a's two trials in a block" in words) is told
-        step = json.loads(summary_json.render(found))["steps"][0]
-        assert step["baseline"]["cpu"].get("both", False) is told
+            assert ("Each ratio is to the mean of a's two trials in a block" in words) is expected
+        step = json.loads(summary_json.render(run_conclusion))["steps"][0]
+        assert step["baseline"]["cpu"].get("both", False) is expected
 
 
 def test_the_noise_is_that_of_the_reference_against_itself():
@@ -340,5 +342,5 @@ def test_pairs_with_both_trials_are_less_noisy():
     chance = random.Random(3)
     run = twice(*([chance.lognormvariate(0, 0.05) for _ in range(3)] for _ in range(400)))
     first = replace(run, plan=replace(run.plan, against_both=False))
-    errors = [error_of(cpu_of(each).ratio) for each in (run, first)]
+    errors = [error_of(cpu_of(measured_run).ratio) for measured_run in (run, first)]
     assert errors[0] / errors[1] == pytest.approx(1.04 * math.sqrt(1.5 / 2), abs=0.03)

@@ -17,10 +17,10 @@ def limited(processes):
     """Return a run, judged, in which so many generator processes are the limit of c."""
     run = make.ladder_run(LADDER)
     trials = tuple(
-        replace(each, windows=(replace(each.windows[0], cpu=1.99, wait=0.0),) * processes)
-        if each.slot.arm.name == "c"
-        else each
-        for each in run.trials
+        replace(trial, windows=(replace(trial.windows[0], cpu=1.99, wait=0.0),) * processes)
+        if trial.slot.arm.name == "c"
+        else trial
+        for trial in run.trials
     )
     return summarise(replace(run, trials=trials))
 

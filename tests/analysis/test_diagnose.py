@@ -347,8 +347,8 @@ def measured(speed, counters=(), *, blocks=6, routed=6):
     for block in range(blocks):
         seen = ROUTED if block < routed else BUSY
         trials.append(_paced(2000 * next(wobble), Slot(block, 0, planned().arms[0]), seen))
-        for position, each in enumerate(counters, 1):
-            slot = Slot(block, position, each.arm)
+        for position, counter_run in enumerate(counters, 1):
+            slot = Slot(block, position, counter_run.arm)
             trials.append(_paced(2000 * speed * next(wobble), slot, BUSY))
     plan = planned()
     return replace(make.run(plan, trials), counters=tuple(counters))
@@ -361,8 +361,8 @@ def _paced(speed, slot, readings):
 
 def found(run):
     """Return (name, trials, of, standing) of each diagnosis of the baseline."""
-    each = diagnose_profiles(run, observe(run), {}).get("baseline", ())
-    return [(d.cause.name, d.trials, d.of, d.standing) for d in each]
+    diagnoses = diagnose_profiles(run, observe(run), {}).get("baseline", ())
+    return [(d.cause.name, d.trials, d.of, d.standing) for d in diagnoses]
 
 
 def test_a_cause_needs_more_than_half_of_the_trials():

@@ -64,8 +64,8 @@ def test_errors(ok, errors, expected):
     """Any wrong body or 1 % failed voids a trial; above 0.1 % there is no p99."""
     window = make.window(ok=ok, errors=errors, replies=(ok // 64,) * 64)
     window_of_load = make.trial(window)
-    found = gates(window_of_load, make.plan())
-    assert {gate: what for gate, what in found.items() if gate == "errors"} == expected
+    withheld = gates(window_of_load, make.plan())
+    assert {gate: what for gate, what in withheld.items() if gate == "errors"} == expected
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_requests_sent_again_count_as_errors(retried, connections, expected):
         connections=connections,
         latency={31_000: 9990},
     )
-    found = gates(make.trial(window), make.plan())
-    assert {gate: what for gate, what in found.items() if gate == "errors"} == expected
+    withheld = gates(make.trial(window), make.plan())
+    assert {gate: what for gate, what in withheld.items() if gate == "errors"} == expected
 
 
 def test_requests_sent_again_are_named_beside_the_errors():
@@ -101,11 +101,11 @@ def test_requests_sent_again_are_named_beside_the_errors():
 
 def test_the_first_wrong_reply_stands_beside_its_class():
     """What an application said instead: the first process that kept one has it."""
-    said = "status: 500 'sorry, too many clients already'"
+    sample = "status: 500 'sorry, too many clients already'"
     quiet = make.window(errors={"status": 31, "timeout": 2})
-    telling = make.window(ok=0, errors={"status": 12_000}, sample=said)
+    telling = make.window(ok=0, errors={"status": 12_000}, sample=sample)
     (finding,) = judge(make.trial(quiet, telling))
-    assert f"(12,031 {said}, 2 timeout)" in finding.reason
+    assert f"(12,031 {sample}, 2 timeout)" in finding.reason
 
 
 def test_an_application_that_fails_is_not_told_to_be_loaded_less():
@@ -233,8 +233,8 @@ def test_short_windows_of_one_server_and_not_of_the_other(price, least, fires):
     """A price that both pay changes no ratio."""
     trial = make.trial()
     prices = {trial.slot.arm.name: price, "other": least}
-    found = {finding.gate.name for finding in judge(trial, prices=prices)}
-    assert found == ({"short windows"} if fires else set())
+    names = {finding.gate.name for finding in judge(trial, prices=prices)}
+    assert names == ({"short windows"} if fires else set())
 
 
 def test_the_price_of_windows_is_the_mean_of_an_arms_trials():
@@ -271,7 +271,7 @@ def test_an_idle_event_loop_is_advised_of_what_it_has():
     """It waits for all connections at once, and only the threads of `def` handlers are counted."""
     profile = make.started_by(make.profile("a", server="command"), ("uvicorn", "shop:app"))
     trial = make.under(make.trial(readings=make.READINGS | IDLE), make.plan(profile))
-    finding = next(each for each in judge(trial) if each.gate.name == "idle server")
+    finding = next(finding for finding in judge(trial) if finding.gate.name == "idle server")
     assert "so its requests wait for" in finding.reason
     assert finding.advice.startswith("Try more connections")
 
@@ -393,17 +393,21 @@ SPLIT = {41.984: 200, 43.776: 3000, 47.872: 700, 5.0: 100}
 )
 def test_replies_that_wait_for_a_timer(latency, readings, expected):
     """What the kernel counted is withheld; else the application may wait so long on purpose."""
-    found = gates(waited(latency, readings), make.plan())
+    withheld = gates(waited(latency, readings), make.plan())
     if expected.get("quantised") == "time":
         expected = {"quantised": TIME_BASED | {"cpu_vs_generator"}}
-    assert found == expected
+    assert withheld == expected
 
 
 def test_a_unix_socket_has_no_timer_of_the_kernels():
     """Where TCP was not counted a cluster is withheld; over a UNIX socket it is a remark."""
-    told = waited({50.1: 3950, 80: 50})
-    bare = {name: each for name, each in told.readings.items() if not name.startswith("tcp.")}
-    trial = make.under(replace(told, readings=bare), plan=make.plan())
+    waited_trial = waited({50.1: 3950, 80: 50})
+    bare = {
+        name: reading
+        for name, reading in waited_trial.readings.items()
+        if not name.startswith("tcp.")
+    }
+    trial = make.under(replace(waited_trial, readings=bare), plan=make.plan())
     withheld = {"quantised": TIME_BASED | {"cpu_vs_generator"}}
     assert gates(trial, make.plan()) == withheld
     arm = trial.slot.arm
@@ -585,7 +589,7 @@ def test_a_trial_that_others_had_half_of_does_not_count():
     four = make.trial(readings=make.READINGS | {"machine.foreign_cpu": 0.51, "server.cores": 4.0})
     assert [finding.withholds for finding in judge(half)] == [None]
     assert [finding.withholds for finding in judge(four)] == [frozenset()]
-    reasons = [finding.reason for each in (half, four) for finding in judge(each)]
+    reasons = [finding.reason for trial in (half, four) for finding in judge(trial)]
     # The limit that decided, and not the one that only asks for a repeat.
     assert reasons == [f"other programs used 0.51 cores (limit {x})" for x in ("0.50", "0.40")]
 
@@ -637,8 +641,8 @@ def test_a_server_that_did_not_start_says_its_last_words():
 
 def test_a_load_that_was_given_up_is_not_the_servers_death():
     """It had started; what the generator said is the reason."""
-    said = "the load was given up: ab ended with status 104:\nreset by peer"
-    trial = make.trial(windows=(), failure=said, failed=Failure.LOAD)
+    failure = "the load was given up: ab ended with status 104:\nreset by peer"
+    trial = make.trial(windows=(), failure=failure, failed=Failure.LOAD)
     (finding,) = judge(trial)
     assert (finding.gate.name, finding.withholds) == ("no load", None)
     assert finding.reason == "the load was given up: ab ended with status 104: reset by peer"
@@ -678,7 +682,11 @@ def test_no_gate_is_known_by_its_name():
     for path in Path("lab").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Compare):
-                words = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
+                words = {
+                    constant.value
+                    for constant in ast.walk(node)
+                    if isinstance(constant, ast.Constant)
+                }
                 text = ast.unparse(node)
                 assert not ("gate" in text and names & words), f"{path}: {text}"
 

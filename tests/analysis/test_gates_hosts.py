@@ -16,7 +16,9 @@ def far(**changes):
 def found(*windows, **readings):
     """Return gate -> withheld metrics."""
     trial = make.trial(*windows, readings=make.READINGS | readings)
-    return {each.gate.name: set(each.withholds) for each in judge(trial) if each.withholds}
+    return {
+        finding.gate.name: set(finding.withholds) for finding in judge(trial) if finding.withholds
+    }
 
 
 @pytest.mark.parametrize(("skew", "fires"), [(0.040, False), (0.041, True)])

@@ -58,7 +58,7 @@ def test_the_mark_begins_at_90_percent():
     run = make.ladder_run({"a": (2000, 480e-6)}, blocks=2)
     for change, is_marked in ((AT, True), (BELOW, False)):
         trials = [
-            replace(each, windows=(replace(each.windows[0], **change),)) for each in run.trials
+            replace(trial, windows=(replace(trial.windows[0], **change),)) for trial in run.trials
         ]
         (row,) = summarise(replace(run, trials=tuple(trials))).rows
         assert row.at_least("throughput") is is_marked
@@ -99,11 +99,11 @@ def test_an_open_loop_that_keeps_its_rate_is_not_marked():
 def test_a_ratio_says_what_else_it_may_be(busy, may_be, cell):
     """By the sides that were kept from more: in its cell, in a remark and in the JSON."""
     summary = summarise(ladder(busy))
-    found = summary.steps[0].step
-    assert found["throughput"].may_be == may_be
-    assert found["cpu"].may_be is None
+    comparisons = summary.steps[0].step
+    assert comparisons["throughput"].may_be == may_be
+    assert comparisons["cpu"].may_be is None
     text = markdown.render(conclude_run([summary]))
-    assert cell.format(ratio(found["throughput"].ratio)) in text
+    assert cell.format(ratio(comparisons["throughput"].ratio)) in text
     content = json.loads(summary_json.render(conclude_run([summary])))
     assert content["steps"][0]["step"]["throughput"].get("may_be") == may_be
     values = {row["name"]: row["values"] for row in content["profiles"]}
@@ -120,12 +120,12 @@ def test_a_run_at_the_generators_limit_is_judged_by_cpu_per_request():
     """The ratio of two lower bounds says nothing, and more blocks change nothing."""
     summary = summarise(ladder({"a", "b", "c"}))
     assert all(settled(step.step["throughput"]) for step in summary.steps)
-    said = headline.sentence(conclude(summary))
-    assert said.startswith(
+    sentence = headline.sentence(conclude(summary))
+    assert sentence.startswith(
         "Requests/s of a and 2 more are the generator's limit, so CPU per request decides. "
     )
-    assert "the CPU per request of a" in said
-    assert "requests/s of" not in said
+    assert "the CPU per request of a" in sentence
+    assert "requests/s of" not in sentence
 
 
 @pytest.mark.parametrize(
@@ -153,16 +153,16 @@ def test_every_form_of_the_report_says_at_least():
         markdown.render(conclude_run([summary])),
         html_page.render(conclude(summary)),
     ):
-        said = " ".join(text.split())
+        line = " ".join(text.split())
         assert (
-            said.count("at least: the load generator was saturated, its busiest process for 90%")
+            line.count("at least: the load generator was saturated, its busiest process for 90%")
             == 1
         )
-        assert "(b 90%, c 90%)" in said
+        assert "(b 90%, c 90%)" in line
         assert (
-            "Use --generators 2 if the load generator has a CPU for each, or read CPU per" in said
+            "Use --generators 2 if the load generator has a CPU for each, or read CPU per" in line
         )
-        assert "at least 4,0" in said
+        assert "at least 4,0" in line
     assert "c serves at least 2.0" in headline.sentence(conclude(summary))
 
 
@@ -179,7 +179,7 @@ def test_every_form_of_the_report_says_at_least():
 def test_the_remark_names_what_gives_the_load_more(generator, processes, remedy):
     """By the door that the run came through, and how many processes it had."""
     run = ladder({"b"}, generator=generator)
-    trials = tuple(replace(each, windows=each.windows * processes) for each in run.trials)
+    trials = tuple(replace(trial, windows=trial.windows * processes) for trial in run.trials)
     assert remedy in markdown.render(conclude_run([summarise(replace(run, trials=trials))]))
 
 
@@ -199,11 +199,13 @@ def test_no_process_is_advised_that_would_be_refused(cores, gate, remark):
     others = {name: value for name, value in make.READINGS.items() if name != "server.cores"}
     idle = others | {"server.cpu_user": 0.5, "server.busiest": 0.4}
     trial = make.trial(make.window(**AT), readings=idle | cores)
-    (advice,) = [each.advice for each in judge(trial) if each.gate.name == "generator-bound"]
+    (advice,) = [
+        finding.advice for finding in judge(trial) if finding.gate.name == "generator-bound"
+    ]
     assert gate in advice
     assert ("--generators" in advice) == ("--generators" in gate)
     run = ladder({"b"})
-    trials = tuple(replace(each, readings=others | cores) for each in run.trials)
+    trials = tuple(replace(trial, readings=others | cores) for trial in run.trials)
     assert remark in markdown.render(conclude_run([summarise(replace(run, trials=trials))]))
 
 
@@ -226,11 +228,11 @@ def echoing(generator, server):
         run,
         trials=tuple(
             replace(
-                each,
-                windows=tuple(replace(w, cpu=2 * generator, wait=0.0) for w in each.windows),
-                readings={**each.readings, **used},
+                trial,
+                windows=tuple(replace(w, cpu=2 * generator, wait=0.0) for w in trial.windows),
+                readings={**trial.readings, **used},
             )
-            for each in run.trials
+            for trial in run.trials
         ),
     )
 

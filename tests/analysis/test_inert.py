@@ -59,7 +59,7 @@ def test_a_report_keeps_what_was_said_before_its_run():
     """A new rule does not change the report of an old run, nor of a run that kept no judgement."""
     run = make.ladder_run({"a": (2000, 500e-6), "b": (2000, 500e-6)})
     arms = tuple(
-        replace(each, profile=replace(each.profile, options=(LIFETIME,))) for each in run.plan.arms
+        replace(arm, profile=replace(arm.profile, options=(LIFETIME,))) for arm in run.plan.arms
     )
     kept = replace(run, plan=replace(run.plan, arms=arms, inert={"b": ("As it was.",)}))
     assert summarise(kept).inert == {"b": ("As it was.",)}
@@ -120,9 +120,11 @@ def test_gunicorns_keepalive_needs_threads(words, text, fires):
     """Its sync workers close after every reply; a setting that is computed is not known."""
     run = json.dumps(["/venv/bin/gunicorn", *words, "app:app"])
     pairs = (("app", "app:app"), ("run", run), ("x.conf.py", text))
-    found = inert(replace(started_by("/venv/bin/gunicorn", *words, "app:app"), options=pairs))
-    assert bool(found) == fires
-    assert not found or found[0].startswith("keepalive = 120: sync workers close")
+    inert_options = inert(
+        replace(started_by("/venv/bin/gunicorn", *words, "app:app"), options=pairs)
+    )
+    assert bool(inert_options) == fires
+    assert not inert_options or inert_options[0].startswith("keepalive = 120: sync workers close")
 
 
 def test_another_servers_options_are_not_known():

@@ -45,11 +45,11 @@ def noise(kind, spread, shape):
     chance = np.random.default_rng(29)
     if kind == "tails":
         return spread * chance.standard_t(4, shape) / math.sqrt(2)
-    found = spread * chance.standard_normal(shape)
+    deviations = spread * chance.standard_normal(shape)
     if kind == "bad":
         slow = chance.random(shape) < 0.1
-        found += np.where(slow, np.log(chance.uniform(0.5, 1, shape)), 0)
-    return found
+        deviations += np.where(slow, np.log(chance.uniform(0.5, 1, shape)), 0)
+    return deviations
 
 
 def estimated(pairs, blocks, level):
@@ -67,22 +67,22 @@ def trimmed(ratios, blocks, level):
     """Return the same of the trimmed mean; a block has a ratio to each trial of the reference."""
     seen = ratios[:, :, :blocks]
     seen = np.where(np.isnan(seen), np.nanmean(seen, axis=1, keepdims=True), seen)
-    each, number = seen.shape[1], np.maximum(2, (~np.isnan(seen[:, 0])).sum(axis=1))
+    per_block, number = seen.shape[1], np.maximum(2, (~np.isnan(seen[:, 0])).sum(axis=1))
     ordered = np.sort(seen.reshape(len(seen), -1), axis=1)  # what is nan comes last
-    cut, those = each * number // stats.TRIM, np.arange(len(seen))
-    low, high = ordered[those, cut], ordered[those, each * number - cut - 1]
+    cut, those = per_block * number // stats.TRIM, np.arange(len(seen))
+    low, high = ordered[those, cut], ordered[those, per_block * number - cut - 1]
     place = np.arange(ordered.shape[1])
-    kept = (place >= cut[:, None]) & (place < (each * number - cut)[:, None])
-    of = kept.sum(axis=1) / each
+    kept = (place >= cut[:, None]) & (place < (per_block * number - cut)[:, None])
+    of = kept.sum(axis=1) / per_block
     drawn_in = np.clip(seen, low[:, None, None], high[:, None, None]).mean(axis=1)
     error = np.nanstd(drawn_in, axis=1, ddof=1) * np.sqrt((number - 1) / (of * (of - 1)))
-    wide = {each: stats.t_quantile(stats.upper(level), each - 1) for each in np.unique(of)}
-    return np.where(kept, ordered, 0).sum(axis=1) / of / each, [wide[it] for it in of] * error
+    wide = {count: stats.t_quantile(stats.upper(level), count - 1) for count in np.unique(of)}
+    return np.where(kept, ordered, 0).sum(axis=1) / of / per_block, [wide[it] for it in of] * error
 
 
-def floors(found):
+def floors(estimates):
     """Return the logarithm of 1 + the floor, by run, from the mean of the A/A pairs."""
-    middle, half = found
+    middle, half = estimates
     least = math.log1p(LEAST_FLOOR)
     reach = np.where(np.abs(middle) - half > least, np.abs(middle) + half, half)
     return np.maximum(least, reach)
@@ -146,8 +146,8 @@ def test_a_trimmed_mean_of_a_fixed_number_of_blocks_holds_the_truth_at_its_level
             trials = noise(kind, spread, (10_000, 3, blocks))
             trials[np.random.default_rng(5).random(trials.shape) < voids] = np.nan
             ratios = trials[:, 2:] - trials[:, :2]
-            told = (~np.isnan(ratios).all(axis=1)).sum(axis=1) >= 2
-            middle, half = trimmed(ratios[told], blocks, stats.CONFIDENCE)
+            measurable = (~np.isnan(ratios).all(axis=1)).sum(axis=1) >= 2
+            middle, half = trimmed(ratios[measurable], blocks, stats.CONFIDENCE)
             assert (np.abs(middle) <= half).mean() >= 0.945, (name, blocks)
 
 
@@ -211,11 +211,11 @@ def test_the_lab_judges_as_the_simulation_does(effect, both):
             for block in range(24)
             for position, arm in enumerate(arms)
         ]
-        found = looks.Comparisons(make.run(plan, (), ended=True), seen)
-        said = found.of("throughput", profile_side("b"), profile_side("a")).ratio
-        assert (said.n, said.level) == (used[number], level[number])
-        assert math.log(said.value) == pytest.approx(middle[number])
-        assert math.log(said.high / said.low) / 2 == pytest.approx(half[number])
+        comparisons = looks.Comparisons(make.run(plan, (), ended=True), seen)
+        estimate = comparisons.of("throughput", profile_side("b"), profile_side("a")).ratio
+        assert (estimate.n, estimate.level) == (used[number], level[number])
+        assert math.log(estimate.value) == pytest.approx(middle[number])
+        assert math.log(estimate.high / estimate.low) / 2 == pytest.approx(half[number])
 
 
 def steady(effect, blocks):
@@ -231,15 +231,19 @@ def test_what_is_beyond_doubt_ends_at_the_first_look():
     """With six pairs and at 99.5 %, whatever the blocks after them show."""
     later = steady(math.log(2), 6)
     later = [first + rest for first, rest in zip(later, steady(0.0, 10), strict=True)]
-    found = comparison(run_of(later))
-    assert (found.verdict, found.ratio.n, found.ratio.level) == (Verdict.BETTER, 6, looks.EARLY)
+    throughput_comparison = comparison(run_of(later))
+    assert (
+        throughput_comparison.verdict,
+        throughput_comparison.ratio.n,
+        throughput_comparison.ratio.level,
+    ) == (Verdict.BETTER, 6, looks.EARLY)
 
 
 def test_what_is_below_five_percent_ends_too():
     """It stays undecided in word, and says how small it is."""
-    found = comparison(run_of(steady(0.015, 9)))
-    assert (found.ratio.n, found.ratio.level) == (6, looks.EARLY)
-    assert found.verdict_text == "no difference (< 5%)"
+    throughput_comparison = comparison(run_of(steady(0.015, 9)))
+    assert (throughput_comparison.ratio.n, throughput_comparison.ratio.level) == (6, looks.EARLY)
+    assert throughput_comparison.verdict_text == "no difference (< 5%)"
 
 
 OPEN = [[0.0] * 7, [0.05, -0.05] * 3 + [0.05], [0.1, -0.1, 0.2, 0.0, 0.1, -0.1, 0.2]]
@@ -248,15 +252,19 @@ OPEN = [[0.0] * 7, [0.05, -0.05] * 3 + [0.05], [0.1, -0.1, 0.2, 0.0, 0.1, -0.1, 
 
 def test_what_is_open_at_the_end_is_judged_at_96_percent():
     """The moment was not chosen by the data."""
-    found = comparison(run_of(OPEN))
-    assert (found.verdict, found.ratio.n, found.ratio.level) == (Verdict.INCONCLUSIVE, 7, looks.END)
+    throughput_comparison = comparison(run_of(OPEN))
+    assert (
+        throughput_comparison.verdict,
+        throughput_comparison.ratio.n,
+        throughput_comparison.ratio.level,
+    ) == (Verdict.INCONCLUSIVE, 7, looks.END)
 
 
 def test_a_run_that_was_stopped_is_judged_more_strictly_and_says_so():
     """98.76 % after seven blocks; what a look has ended stays as it is."""
-    said = summarise(run_of(OPEN, ended=False))
-    assert said.steps[0].step["throughput"].ratio.level == looks.STOPPED == 0.9876
-    (banner,) = (each for each in warned(said) if "98.76%" in each)
+    summary = summarise(run_of(OPEN, ended=False))
+    assert summary.steps[0].step["throughput"].ratio.level == looks.STOPPED == 0.9876
+    (banner,) = (banner for banner in warned(summary) if "98.76%" in banner)
     assert banner.startswith("7 blocks, and the run did not end by itself: ")
     double = comparison(run_of(steady(math.log(2), 7), ended=False))
     assert (double.ratio.n, double.ratio.level) == (6, looks.EARLY)
@@ -266,9 +274,9 @@ def test_an_arm_whose_turn_has_not_come_has_not_left():
     """As in the block in which somebody stops a run: it is open, and judged so."""
     noisy = [[0.0] * 10, [0.05, -0.05] * 5, [0.1, -0.1] * 5]
     run = run_of(noisy, ended=False)
-    cut = [each for each in run.trials if (each.slot.arm.name, each.slot.block) != ("b", 9)]
-    found = comparison(replace(run, trials=tuple(cut)))
-    assert (found.ratio.n, found.ratio.level) == (9, looks.STOPPED)
+    cut = [trial for trial in run.trials if (trial.slot.arm.name, trial.slot.block) != ("b", 9)]
+    throughput_comparison = comparison(replace(run, trials=tuple(cut)))
+    assert (throughput_comparison.ratio.n, throughput_comparison.ratio.level) == (9, looks.STOPPED)
 
 
 def test_what_is_asked_beside_the_verdict_is_judged_as_at_a_look_where_all_was_decided():
@@ -282,8 +290,8 @@ def test_what_is_asked_beside_the_verdict_is_judged_as_at_a_look_where_all_was_d
 def test_a_fixed_number_of_blocks_is_judged_at_95_percent():
     """As ever: all of its blocks, once."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4)})
-    found = comparison(run)
-    assert (found.ratio.n, found.ratio.level) == (10, 0.95)
+    throughput_comparison = comparison(run)
+    assert (throughput_comparison.ratio.n, throughput_comparison.ratio.level) == (10, 0.95)
 
 
 def test_the_noise_is_always_judged_at_95_percent():

@@ -26,8 +26,8 @@ HUNDRED = Load(connections=100)
 
 def published(wall, ok, *, connections=100, readings=None, **changes):
     """Return a trial of one window; replies are spread evenly unless it says otherwise."""
-    each, rest = divmod(ok, connections)
-    replies = (each + 1,) * rest + (each,) * (connections - rest)
+    per_connection, rest = divmod(ok, connections)
+    replies = (per_connection + 1,) * rest + (per_connection,) * (connections - rest)
     values = {"wall": wall, "ok": ok, "replies": replies, "cpu": 0.1 * wall, "wait": 0.0}
     return make.trial(make.window(**(values | changes)), readings=readings or {})
 
@@ -96,9 +96,9 @@ def test_fastwsgi_bjoern_timer():
     trial = published(60.0, ok, latency=latency, latency_sum=60.0 * 100)
     metrics = derive(make.under(trial, load=HUNDRED))
     assert (metrics["p50"], metrics["p99"]) == (0.04992, 0.059904)
-    found = fired(trial, make.plan(load=HUNDRED))
-    assert found.keys() == {"quantised"}
-    assert found["quantised"] >= {"throughput", "p50", "p99"}
+    withheld = fired(trial, make.plan(load=HUNDRED))
+    assert withheld.keys() == {"quantised"}
+    assert withheld["quantised"] >= {"throughput", "p50", "p99"}
 
 
 def test_fastwsgi_cheroot_starved():
@@ -180,9 +180,9 @@ def test_tornado_ceiling():
         Observation(make.trial(name=name, readings={}), {"throughput": rate}, ())
         for name, rate in rates.items()
     ]
-    found = shared_ceiling(seen, plan, LEAST_FLOOR)
-    assert found is not None
-    assert text_of(found).startswith(
+    ceiling = shared_ceiling(seen, plan, LEAST_FLOOR)
+    assert ceiling is not None
+    assert text_of(ceiling).startswith(
         "3 profiles reach the same throughput within 0.07% (asyncio, tornado, uvloop): "
     )
 

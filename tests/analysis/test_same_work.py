@@ -22,16 +22,16 @@ def made(logged, *, workload=LOGGED, load=None, blocks=3):
     plan = make.altered(make.plan(*profiles, blocks=blocks, load=load), workload=workload)
     trials = []
     for block in range(blocks):
-        roles = [(each, Role.PROFILE) for each in profiles] + [(profiles[0], Role.AA)]
-        for position, (each, role) in enumerate(roles):
-            bytes_ = logged[each.name]
+        roles = [(profile, Role.PROFILE) for profile in profiles] + [(profiles[0], Role.AA)]
+        for position, (profile, role) in enumerate(roles):
+            bytes_ = logged[profile.name]
             # 2,000 replies per second for the 2.1 s of the readings; a counted load has 4,000.
             replies = 4200 if load is None else 4000
             extra = {} if bytes_ is None else {"server.logged": bytes_ * replies}
             trial = make.trial(
                 block=block,
                 position=position,
-                of=each,
+                of=profile,
                 role=role,
                 load=load,
                 readings=make.READINGS | extra,
@@ -43,15 +43,15 @@ def made(logged, *, workload=LOGGED, load=None, blocks=3):
 
 def test_work_that_one_profile_puts_off_is_found():
     """As published: the load has ended before the work of the second was due."""
-    found = made({"blocking": 190.0, "asyncio": 130.0}, load=COUNTED)
-    (banner,) = [each for each in warned(found) if each.startswith("Not the same work")]
+    summary = made({"blocking": 190.0, "asyncio": 130.0}, load=COUNTED)
+    (banner,) = [banner for banner in warned(summary) if banner.startswith("Not the same work")]
     assert "server.logged per reply is blocking 190, asyncio 130" in banner
     ratios = {
-        name: found.compare(name, "asyncio", "blocking") for name in ("throughput", "cpu", "p50")
+        name: summary.compare(name, "asyncio", "blocking") for name in ("throughput", "cpu", "p50")
     }
-    assert {each.verdict for each in ratios.values()} == {Verdict.INVALID}
-    assert found.compare("memory", "asyncio", "blocking").ratio is not None
-    assert found.aa["cpu"].ratio is not None
+    assert {comparison.verdict for comparison in ratios.values()} == {Verdict.INVALID}
+    assert summary.compare("memory", "asyncio", "blocking").ratio is not None
+    assert summary.aa["cpu"].ratio is not None
 
 
 @pytest.mark.parametrize(
@@ -59,28 +59,28 @@ def test_work_that_one_profile_puts_off_is_found():
 )
 def test_a_fifth_more_or_less_is_the_same(other, same):
     """In either direction, over the probes' own interval."""
-    found = made({"one": 100.0, "other": other})
-    assert (found.compare("cpu", "other", "one").ratio is not None) == same
-    assert (not any("same work" in each for each in warned(found))) == same
+    summary = made({"one": 100.0, "other": other})
+    assert (summary.compare("cpu", "other", "one").ratio is not None) == same
+    assert (not any("same work" in banner for banner in warned(summary))) == same
 
 
 def test_only_the_profiles_that_are_apart_are_not_compared():
     """Two others of the same run did the same."""
-    found = made({"one": 100.0, "other": 50.0, "third": 101.0})
-    assert found.compare("cpu", "third", "one").ratio is not None
-    assert found.compare("cpu", "other", "third").ratio is None
-    assert "one 100, other 50, third 101" in warned(found)[-1]
+    summary = made({"one": 100.0, "other": 50.0, "third": 101.0})
+    assert summary.compare("cpu", "third", "one").ratio is not None
+    assert summary.compare("cpu", "other", "third").ratio is None
+    assert "one 100, other 50, third 101" in warned(summary)[-1]
 
 
 @pytest.mark.parametrize("other", [None, 0.0])
 def test_work_that_was_never_done_is_not_work_that_was_not_read(other):
     """Nothing is concluded from a reading that is absent; none at all is a reading."""
-    found = made({"one": 100.0, "other": other})
-    assert (found.compare("cpu", "other", "one").ratio is None) == (other == 0.0)
+    summary = made({"one": 100.0, "other": other})
+    assert (summary.compare("cpu", "other", "one").ratio is None) == (other == 0.0)
 
 
 def test_a_workload_that_names_no_work_is_compared_as_ever():
     """A request log is a part of what is measured there."""
-    found = made({"one": 100.0, "other": 0.0}, workload=make.FIB)
-    assert found.compare("cpu", "other", "one").ratio is not None
-    assert found.warnings == ()
+    summary = made({"one": 100.0, "other": 0.0}, workload=make.FIB)
+    assert summary.compare("cpu", "other", "one").ratio is not None
+    assert summary.warnings == ()

@@ -29,22 +29,22 @@ ARMS = {"a": (10_600, 142e-6), "b": (7_730, 203e-6)}
 def shared(speeds=ARMS, readings=SHARED, blocks=4, noise=0.0):
     """Return a run of *speeds* whose load ran on the server's cores."""
     run = make.ladder_run(speeds, blocks=blocks, noise=noise)
-    trials = (replace(each, readings=each.readings | readings) for each in run.trials)
+    trials = (replace(trial, readings=trial.readings | readings) for trial in run.trials)
     return replace(run, trials=tuple(trials))
 
 
 def withheld(trial):
     """Return gate -> what it withholds."""
-    return {each.gate.name: each.withholds for each in judge(trial)}
+    return {finding.gate.name: finding.withholds for finding in judge(trial)}
 
 
 def test_a_ratio_lies_between_what_was_served_and_what_the_cores_have_cpu_for():
     """7,730 / (2 / 142 us) = 0.549 at the least, (2 / 203 us) / 10,600 = 0.929 at the most."""
-    found = summarise(shared()).steps[0].step["throughput"]
-    assert found.ratio is None
-    assert found.between.low == pytest.approx(7_730 * 142e-6 / 2, rel=1e-3)
-    assert found.between.high == pytest.approx(2 / 203e-6 / 10_600, rel=1e-3)
-    assert (found.between.n, found.verdict) == (4, Verdict.WORSE)
+    comparison = summarise(shared()).steps[0].step["throughput"]
+    assert comparison.ratio is None
+    assert comparison.between.low == pytest.approx(7_730 * 142e-6 / 2, rel=1e-3)
+    assert comparison.between.high == pytest.approx(2 / 203e-6 / 10_600, rel=1e-3)
+    assert (comparison.between.n, comparison.verdict) == (4, Verdict.WORSE)
 
 
 def test_the_ends_are_those_of_the_intervals():
@@ -57,11 +57,11 @@ def test_the_ends_are_those_of_the_intervals():
 
 def test_no_verdict_beyond_what_both_ends_allow():
     """2,000 / (2 / 800 us) = 0.8 and (2 / 800 us) / 2,000 = 1.25: better, worse or the same."""
-    found = summarise(shared({"a": (2000, 800e-6), "b": (2000, 800e-6)})).steps[0].step
-    between = found["throughput"].between
+    comparisons = summarise(shared({"a": (2000, 800e-6), "b": (2000, 800e-6)})).steps[0].step
+    between = comparisons["throughput"].between
     assert (between.low, between.high) == pytest.approx((0.8, 1.25), rel=1e-3)
-    assert found["throughput"].verdict is Verdict.INCONCLUSIVE
-    assert found["cpu"].ratio.value == pytest.approx(1)
+    assert comparisons["throughput"].verdict is Verdict.INCONCLUSIVE
+    assert comparisons["cpu"].ratio.value == pytest.approx(1)
 
 
 def test_every_form_of_the_report_says_the_ends_and_no_ratio():
@@ -86,8 +86,8 @@ def test_the_arrangement_is_in_the_plan_of_the_report():
     """Which CPUs each had."""
     run = shared()
     plan = replace(run.plan, server_cores="0-1", generator_cores="1")
-    said = markdown.render(conclude_run([summarise(replace(run, plan=plan))]))
-    assert "generator: engine; server on 0-1, load on 1, shared cores" in said
+    text = markdown.render(conclude_run([summarise(replace(run, plan=plan))]))
+    assert "generator: engine; server on 0-1, load on 1, shared cores" in text
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ def test_who_shares_cores(readings, is_shared):
 
 def test_idle_cores_are_said():
     """More than a tenth of them: then the server was limited by something else, too."""
-    for idle, said in ((0.2, False), (0.21, True)):
+    for idle, expected in ((0.2, False), (0.21, True)):
         trial = make.trial(readings=make.READINGS | SHARED | {"server.idle": idle})
         (finding,) = judge(trial)
-        assert ("was idle, so CPU alone was not the limit" in finding.reason) is said
+        assert ("was idle, so CPU alone was not the limit" in finding.reason) is expected
 
 
 def test_a_server_that_shares_its_cores_had_what_it_used_and_what_stood_idle():
@@ -160,16 +160,16 @@ def test_what_was_served_stands_where_the_limit_is_somebody_elses(window, readin
     """Handshakes that the server dropped are its own."""
     trial = make.trial(make.window(**window), readings=make.READINGS | readings)
     seen = observed(trial)
-    assert gate in {each.gate.name for each in seen.findings}
+    assert gate in {finding.gate.name for finding in seen.findings}
     assert "throughput" not in seen.metrics
     assert seen.metrics.keys() & {"served", "capacity"} == kept
 
 
 def test_a_limit_on_throughput_cannot_be_judged():
     """Two ends are no interval of a ratio."""
-    found = judge_run(parse("rps(b/a) < 0.95"), summarise(shared()))
-    assert found.outcome is ThresholdOutcome.UNJUDGED
-    assert "shared cores" in why(found)
+    judgement = judge_run(parse("rps(b/a) < 0.95"), summarise(shared()))
+    assert judgement.outcome is ThresholdOutcome.UNJUDGED
+    assert "shared cores" in why(judgement)
 
 
 def test_runs_with_and_without_shared_cores_are_not_compared():

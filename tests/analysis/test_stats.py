@@ -46,10 +46,10 @@ def test_a_trimmed_mean_and_its_error_are_yuens(n):
     values = [chance.gauss(0.1, 0.05) for _ in range(n)]
     mirrored = [-value for value in values]
     expected = oracle.ttest_ind(values, mirrored, equal_var=False, trim=1 / stats.TRIM)
-    found = stats.trimmed([[value] for value in values])
-    assert found.value == pytest.approx(oracle.trim_mean(values, 1 / stats.TRIM))
-    assert found.value / found.error == pytest.approx(expected.statistic / math.sqrt(2))
-    assert (2 * found.degrees, found.n) == (pytest.approx(expected.df), n)
+    centre = stats.trimmed([[value] for value in values])
+    assert centre.value == pytest.approx(oracle.trim_mean(values, 1 / stats.TRIM))
+    assert centre.value / centre.error == pytest.approx(expected.statistic / math.sqrt(2))
+    assert (2 * centre.degrees, centre.n) == (pytest.approx(expected.df), n)
 
 
 def test_a_trimmed_mean_of_two_ratios_a_block_takes_the_blocks_for_its_error():

@@ -103,7 +103,7 @@ def test_no_profile_comes_back_to_itself_by_steps(against):
     of = dict(zip("abcde", against, strict=True))
     assert not any(in_circle(name, of) for name in of)
     run = make.ladder_run(dict.fromkeys(of, (2000, 4e-4)), blocks=2)
-    profiles = tuple(replace(each, against=of[each.name]) for each in run.plan.profiles)
+    profiles = tuple(replace(profile, against=of[profile.name]) for profile in run.plan.profiles)
     steps = summarise(replace(run, plan=make.altered(run.plan, profiles=profiles))).steps
     before = {step.profile: step.before for step in steps}
     assert not any(in_circle(name, before) for name in before)

@@ -90,10 +90,10 @@ def sent(response, method):
 @pytest.mark.parametrize("change", [lambda response: None, *MUTATIONS])
 def test_whatever_is_done_to_it_is_sent(change, method):
     """Read, changed or left alone, it is sent as Flask's own response would be."""
-    own, plain = Answer(BODY, list(HEADERS)), Response(BODY, headers=list(HEADERS))
-    change(own)
+    answer, plain = Answer(BODY, list(HEADERS)), Response(BODY, headers=list(HEADERS))
+    change(answer)
     change(plain)
-    assert sent(own, method) == sent(plain, method)
+    assert sent(answer, method) == sent(plain, method)
 
 
 def _pickled(response):

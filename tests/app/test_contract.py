@@ -122,15 +122,15 @@ def test_an_unknown_path(ask, path):
 @pytest.mark.parametrize("path", ["/9000/", "/-5/", "/9000//"])
 def test_a_number_with_a_slash_behind_it(ask, path):
     """The 404 says which path was meant."""
-    said = json.loads(ask("GET", path).body)["detail"]
-    assert said == f"No slash after the number: try {path.rstrip('/')}."
+    detail = json.loads(ask("GET", path).body)["detail"]
+    assert detail == f"No slash after the number: try {path.rstrip('/')}."
 
 
 @pytest.mark.parametrize("path", ["/a/b", "/9000/1", "/" + "1" * 101 + "/", "/%22/"])
 def test_a_path_that_means_nothing(ask, path):
     """The 404 says what can be asked for, and repeats nothing of what came."""
-    said = json.loads(ask("GET", path).body)["detail"]
-    assert said == "There is nothing here: ask for a number, as in /9000."
+    detail = json.loads(ask("GET", path).body)["detail"]
+    assert detail == "There is nothing here: ask for a number, as in /9000."
 
 
 def test_an_icon(ask):
@@ -178,10 +178,10 @@ def test_metrics_count_for_all_workers(tuned):
     before = requests()
     for _ in range(10):
         tuned("GET", "/9000")
-    for asked in range(1, 100):
-        if (grown := requests() - before) >= 10 + asked:
+    for polls in range(1, 100):
+        if (grown := requests() - before) >= 10 + polls:
             break
-    assert 10 + asked <= grown <= 10 + asked + 1
+    assert 10 + polls <= grown <= 10 + polls + 1
 
 
 def test_metrics_are_uwsgi_s():

@@ -167,10 +167,10 @@ def routes(rules):
     return create_app().url_map if rules is None else Map([rule.empty() for rule in rules])
 
 
-def matched(kind, found, path, method):
+def matched(kind, url_map, path, method):
     """Return what an adapter of a class says of a request."""
-    adapter = kind(found, "", "/", "", "http", path, method)
-    adapter.segment = segment_of(found)
+    adapter = kind(url_map, "", "/", "", "http", path, method)
+    adapter.segment = segment_of(url_map)
     try:
         rule, arguments = adapter.match(return_rule=True)
     except HTTPException as error:
@@ -181,15 +181,15 @@ def matched(kind, found, path, method):
 @pytest.mark.parametrize("name", [*WITH_SEGMENT, *OTHERS])
 def test_each_path_has_the_rule_that_werkzeug_finds(name):
     """With its arguments, or with the same error, whatever the routes are."""
-    found = routes((WITH_SEGMENT | OTHERS)[name])
-    asked = [(path, method) for path in PATHS for method in METHODS]
+    url_map = routes((WITH_SEGMENT | OTHERS)[name])
+    requests = [(path, method) for path in PATHS for method in METHODS]
     wrong = [
         (path, method)
-        for path, method in asked
-        if matched(Adapter, found, path, method) != matched(MapAdapter, found, path, method)
+        for path, method in requests
+        if matched(Adapter, url_map, path, method) != matched(MapAdapter, url_map, path, method)
     ]
     assert wrong == []
-    assert (segment_of(found) is not None) == (name in WITH_SEGMENT)
+    assert (segment_of(url_map) is not None) == (name in WITH_SEGMENT)
 
 
 def test_another_converter_is_asked():
@@ -198,5 +198,5 @@ def test_another_converter_is_asked():
     class Short(UnicodeConverter):
         regex = "[^/]{1,2}"
 
-    found = Map([Rule("/<text>", endpoint="a", methods=["GET"])], converters={"default": Short})
-    assert segment_of(found) is None
+    url_map = Map([Rule("/<text>", endpoint="a", methods=["GET"])], converters={"default": Short})
+    assert segment_of(url_map) is None

@@ -25,14 +25,16 @@ HISTOGRAM = "http_request_duration_seconds"
 
 def families(body):
     """Return the metric families of a reply by their names."""
-    return {each.name: each for each in text_string_to_metric_families(body.decode())}
+    return {family.name: family for family in text_string_to_metric_families(body.decode())}
 
 
 def counts(ask):
     """Return how many replies of each status class `/metrics` tells."""
     samples = families(ask("GET", "/metrics").body)[HISTOGRAM].samples
     return {
-        each.labels["status"]: each.value for each in samples if each.name == f"{HISTOGRAM}_count"
+        sample.labels["status"]: sample.value
+        for sample in samples
+        if sample.name == f"{HISTOGRAM}_count"
     }
 
 
@@ -43,8 +45,8 @@ def test_each_reply_is_counted_by_its_class(tuned):
         tuned("GET", "/9000")
         tuned("HEAD", "/9000")
         tuned("GET", "/9000", {"If-None-Match": '"f21"'})
-        for asked in (("GET", "/abc"), ("GET", "/a/b"), ("POST", "/9000")):
-            tuned(*asked)
+        for request in (("GET", "/abc"), ("GET", "/a/b"), ("POST", "/9000")):
+            tuned(*request)
     after = counts(tuned)
     # The first /metrics itself is a 200, too.
     assert {name: after[name] - before[name] for name in after} == {
@@ -61,7 +63,7 @@ def test_a_failure_of_a_view_is_counted():
         raise ValueError
 
     assert service.test_client().get("/a/failure").status_code == 500
-    assert {each.status: each.buckets[-1] for each in service.durations.read()} == {
+    assert {histogram.status: histogram.buckets[-1] for histogram in service.durations.read()} == {
         "2xx": 0, "3xx": 0, "4xx": 0, "5xx": 1,
     }  # fmt: skip
 
@@ -87,12 +89,12 @@ def test_buckets_and_count_agree(tuned):
     """Of a class no bucket has less than the one below, and the last has as many as the count."""
     tuned("GET", "/9000")
     samples = families(tuned("GET", "/metrics").body)[HISTOGRAM].samples
-    good = [each for each in samples if each.labels["status"] == "2xx"]
-    buckets = [each.value for each in good if "le" in each.labels]
+    good = [sample for sample in samples if sample.labels["status"] == "2xx"]
+    buckets = [sample.value for sample in good if "le" in sample.labels]
     assert buckets == sorted(buckets)
     assert good[-1].name.endswith("_count")
     assert buckets[-1] == good[-1].value > 0
-    assert [float(each.labels["le"]) for each in good[:-1]] == [*BOUNDS, float("inf")]
+    assert [float(sample.labels["le"]) for sample in good[:-1]] == [*BOUNDS, float("inf")]
 
 
 # pytest-xdist's workers have a thread of their own; the child touches nothing of it.
@@ -117,8 +119,8 @@ def test_a_killed_worker_takes_no_figure_with_it():
             ask("GET", "/9000")
         before = counts(ask)["2xx"]
         victims = ask.spawned()
-        for each in victims:
-            os.kill(each, signal.SIGKILL)
+        for pid in victims:
+            os.kill(pid, signal.SIGKILL)
         until(lambda: len(ask.spawned()) == 2 * len(victims), "new workers")
         assert counts(ask)["2xx"] == before + 1
 
@@ -150,11 +152,11 @@ def test_the_queue_of_a_socket(tmp_path, monkeypatch, family, address):
         listening.listen(17)
         assert read_backlog(listening.fileno()) == (0, 17)
         clients = [socket.socket(family) for _ in range(3)]
-        for each in clients:
-            each.connect(listening.getsockname())
+        for client in clients:
+            client.connect(listening.getsockname())
         assert read_backlog(listening.fileno()) == (3, 17)
-        for each in clients:
-            each.close()
+        for client in clients:
+            client.close()
         assert listening.fileno() >= 0
 
 
@@ -189,13 +191,13 @@ def test_harakiri_is_counted(tmp_path):
     """A worker that harakiri ended stands in the figures of its instance, and no reply does."""
     load = Workload("troubled", "/9000", FIB.expect, "troubled:application", ROOT / "tests/sites")
     with production(tmp_path, load, options="harakiri = 2") as stack:
-        asked = ask(stack.address, "/a/stuck", b"")
-        assert "502" in asked.failure
+        reply = ask(stack.address, "/a/stuck", b"")
+        assert "502" in reply.failure
         ended = [
-            sum(each.value for each in stack.figures(name)["uwsgi_harakiri"].samples)
+            sum(sample.value for sample in stack.figures(name)["uwsgi_harakiri"].samples)
             for name in "ab"
         ]
         # nginx gives it to the other instances in turn, where it is ended as well.
         assert sum(ended) >= 1
         samples = stack.figures()[HISTOGRAM].samples
-        assert [each.value for each in samples if each.labels["status"] == "5xx"] == [0] * 23
+        assert [sample.value for sample in samples if sample.labels["status"] == "5xx"] == [0] * 23

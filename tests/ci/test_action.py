@@ -106,7 +106,7 @@ def expand(text, runner, inputs, github, outputs):
 
 def use(runner, *, head="shop/shop", event=True, variables=None, **given):
     """Run the action's scripts but the installation; return how they ended and what they said."""
-    inputs = {name: each["default"] for name, each in ACTION["inputs"].items()}
+    inputs = {name: definition["default"] for name, definition in ACTION["inputs"].items()}
     inputs |= {name.replace("_", "-"): value for name, value in given.items()}
     github = {
         "token": "secret",
@@ -125,7 +125,7 @@ def use(runner, *, head="shop/shop", event=True, variables=None, **given):
         "GITHUB_BASE_REF": "main" if event else "",
         **(variables or {}),
     }
-    outputs, said, status = {}, "", 0
+    outputs, printed, status = {}, "", 0
     for step in ACTION["runs"]["steps"]:
         if "run" not in step or step["name"] == "Install":
             continue
@@ -138,20 +138,20 @@ def use(runner, *, head="shop/shop", event=True, variables=None, **given):
             else runner.work,
             env=environ | fill, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        said += done.stdout + done.stderr
+        printed += done.stdout + done.stderr
         status = done.returncode
         if status:
             break
         written = (runner.folder / "output").read_text().split()
         outputs = dict(line.split("=", 1) for line in written)
-    return status, said
+    return status, printed
 
 
 def posted(runner):
     """Return what `gh` was asked to write."""
     log = runner.folder / "gh.ndjson"
-    asked = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    return [each for each in asked if each["body"] is not None]
+    calls = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    return [call for call in calls if call["body"] is not None]
 
 
 @pytest.mark.parametrize(
@@ -188,9 +188,9 @@ def test_a_comment_is_made_once_and_edited_from_then_on(runner):
     *_, second = posted(runner)
     assert "PATCH" in second["words"]
     assert "repos/shop/shop/issues/comments/12" in second["words"]
-    asked = (runner.folder / "gh.ndjson").read_text()
-    assert "github-actions[bot]" in asked
-    assert "startswith(env.MARK)" in asked
+    log = (runner.folder / "gh.ndjson").read_text()
+    assert "github-actions[bot]" in log
+    assert "startswith(env.MARK)" in log
 
 
 def test_a_fork_gets_no_comment(runner):

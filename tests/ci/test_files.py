@@ -32,19 +32,19 @@ def ended(*command, cwd):
 
 def scripts():
     """Return each shell script of the files, by its file and name."""
-    found = {}
+    by_name = {}
     for name in ACTIONS:
         for step in yaml.safe_load((ROOT / name).read_text())["runs"]["steps"]:
             if "run" in step:
-                found[f"{name}: {step['name']}"] = step["run"]
+                by_name[f"{name}: {step['name']}"] = step["run"]
     for name in WORKFLOWS:
         for job in yaml.safe_load((ROOT / name).read_text())["jobs"].values():
             for step in job["steps"]:
                 if "run" in step:
-                    found[f"{name}: {step['run']}"] = step["run"]
+                    by_name[f"{name}: {step['run']}"] = step["run"]
     job = yaml.safe_load((ROOT / GITLAB[1]).read_text())["performance"]
-    found[GITLAB[1]] = "\n".join((*job["before_script"], *job["script"]))
-    return found
+    by_name[GITLAB[1]] = "\n".join((*job["before_script"], *job["script"]))
+    return by_name
 
 
 @pytest.mark.costly

@@ -34,16 +34,16 @@ def conf(tmp_path):
 
 def test_a_gunicorn_configuration_is_a_profile(conf):
     """It is read as it is, by one that undoes what reaches beyond a trial; each is named."""
-    found = profiles.read(str(conf))
-    assert (found.name, found.cwd) == ("gunicorn.conf", conf.parent)
-    assert found.private_copy
-    assert found.commands == (
+    profile = profiles.read(str(conf))
+    assert (profile.name, profile.cwd) == ("gunicorn.conf", conf.parent)
+    assert profile.private_copy
+    assert profile.commands == (
         ("gunicorn", "--config", "{folder}/private.conf.py", "--bind", "{host}:{port}", "{app}"),
     )
-    read = servers.settings(found)
-    assert servers.of(found).program == "gunicorn"
+    read = servers.settings(profile)
+    assert servers.of(profile).program == "gunicorn"
     assert (read.application, read.options["threads"]) == ("shop:app", 4)
-    assert [str(each) for each in found.altered] == [
+    assert [str(alteration) for alteration in profile.altered] == [
         "bind = unix:/run/shop.sock -> a free port",
         "daemon = True (would go to the background)",
         "pidfile = /run/shop.pid (would overwrite the file of a real server)",
@@ -97,11 +97,11 @@ def test_what_is_no_python_is_told_with_its_line(conf):
 )  # fmt: skip
 def test_a_command_listens_where_the_lab_asks(text, name, words):
     """Its own address is replaced or added; the application is the one that it names."""
-    found = profiles.read(text)
-    assert found.name == name
-    assert found.private_copy
-    assert found.commands == (tuple(words.split()),)
-    assert servers.settings(found).application == "shop:app"
+    profile = profiles.read(text)
+    assert profile.name == name
+    assert profile.private_copy
+    assert profile.commands == (tuple(words.split()),)
+    assert servers.settings(profile).application == "shop:app"
 
 
 @pytest.mark.parametrize(
@@ -150,15 +150,15 @@ def test_a_file_that_gunicorn_would_read_by_itself_is_named(conf, monkeypatch):
 def test_a_real_servers_files_are_left_out_of_a_command(tmp_path, monkeypatch):
     """Each is named; a log to the terminal stays, since it costs what it costs in production."""
     monkeypatch.chdir(tmp_path)
-    found = profiles.read(
+    profile = profiles.read(
         "gunicorn --access-logfile /var/log/a --error-logfile=- --statsd-host x:1 "
         "--control-socket /run/shop.ctl shop:app"
     )
-    assert found.commands == (
+    assert profile.commands == (
         ("gunicorn", "--bind", "{host}:{port}", "--error-logfile", "-", "shop:app"),
     )
     left_out = ["--access-logfile", "--statsd-host", "--control-socket"]
-    assert [each.option for each in found.altered] == left_out
+    assert [alteration.option for alteration in profile.altered] == left_out
 
 
 def test_a_long_command_has_a_name_that_figures_have_room_for():
@@ -189,9 +189,11 @@ def test_what_is_computed_is_not_taken_for_a_name(conf):
     conf.write_text(
         "import os\nwsgi_app = os.environ['APP']\nif os.environ.get('D'):\n    daemon = 1\n"
     )
-    found = profiles.read(str(conf))
-    assert (servers.settings(found).application, found.interfaces) == (None, ("wsgi",))
-    assert [str(each) for each in found.altered] == ["daemon = 1 (would go to the background)"]
+    profile = profiles.read(str(conf))
+    assert (servers.settings(profile).application, profile.interfaces) == (None, ("wsgi",))
+    assert [str(alteration) for alteration in profile.altered] == [
+        "daemon = 1 (would go to the background)"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,9 @@ def added(tmp_path, monkeypatch):
 
 def test_a_server_that_is_one_entry_listens_where_the_lab_asks(added):
     """Its own address is moved, as that of any other."""
-    found = profile_of("moonserve --at :80 -m 3 shop:app")
-    assert found.commands == (("moonserve", "--at", "{host}:{port}", "-m", "3", "shop:app"),)
-    assert [str(each) for each in found.altered] == ["--at = :80 -> a free port"]
+    profile = profile_of("moonserve --at :80 -m 3 shop:app")
+    assert profile.commands == (("moonserve", "--at", "{host}:{port}", "-m", "3", "shop:app"),)
+    assert [str(alteration) for alteration in profile.altered] == ["--at = :80 -> a free port"]
 
 
 def test_a_server_that_is_one_entry_can_be_swept(added):
@@ -105,29 +105,35 @@ def test_a_file_s_server_is_that_of_its_name_or_text(name, text, program):
 def words(path):
     """Yield the texts of a module that are no docstrings."""
     tree = ast.parse(path.read_text())
-    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in docstrings
+        ):
             yield node.value
 
 
 def test_no_other_part_of_the_lab_names_a_server():
     """But for uWSGI, which the lab itself starts; in hints of errors, and where the rules are."""
-    names = "|".join(each.program for each in servers.every() if each.program != "uwsgi")
-    found = {
+    names = "|".join(server.program for server in servers.every() if server.program != "uwsgi")
+    paths = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "lab").rglob("*.py")
         if not path.is_relative_to(ROOT / "lab" / "config")
         and not path.is_relative_to(ROOT / "lab" / "lint" / "rules")
         and any(re.search(rf"\b({names})\b", text) for text in words(path))
     }
-    assert found <= HINTS
+    assert paths <= HINTS
 
 
 def test_nothing_here_starts_or_asks_anybody():
     """So the linter can stand on it."""
     for path in (ROOT / "lab" / "config").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            aliases = (each for each in getattr(node, "names", ()) if isinstance(each, ast.alias))
-            names = {getattr(node, "module", ""), *(each.name for each in aliases)}
+            aliases = (
+                alias for alias in getattr(node, "names", ()) if isinstance(alias, ast.alias)
+            )
+            names = {getattr(node, "module", ""), *(alias.name for alias in aliases)}
             assert not {"subprocess", "socket"} & names, path

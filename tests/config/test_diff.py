@@ -12,7 +12,10 @@ CHARACTERS = ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"
 BEFORE = "[uwsgi]\n; {}c\nprocesses = 4\n; c{}d\nmodule = m:app"
 
 CASES = {
-    **{f"U+{ord(each):04X}": BEFORE.replace("{}", each) + "\n" for each in CHARACTERS},
+    **{
+        f"U+{ord(character):04X}": BEFORE.replace("{}", character) + "\n"
+        for character in CHARACTERS
+    },
     "CRLF": BEFORE.replace("\n", "\r\n") + "\r\n",
     "no end": BEFORE,
     "lone CR at the end": f"{BEFORE}\r",

@@ -61,18 +61,18 @@ def ini(text, *steps, others=None, says=()):
 def meant(config):
     """Return what an ini sets, by the names of the table, an option that is off as absent."""
     table = uwsgi_options()
-    pairs = [(table.canonical(each.option), each.value) for each in config.settings]
+    pairs = [(table.canonical(setting.option), setting.value) for setting in config.settings]
     pairs = [(name, value) for name, value in pairs if name in table.entries]
-    found = effective(
+    values = effective(
         [
-            each
-            for each in pairs
-            if not table.entries[each[0]].setter.startswith(
+            pair
+            for pair in pairs
+            if not table.entries[pair[0]].setter.startswith(
                 ("uwsgi_opt_logic", "uwsgi_opt_load", "uwsgi_opt_noop", "uwsgi_opt_set_placeholder")
             )
         ]
     )
-    return {name: value for name, value in found.items() if value.lower() not in {"false", "off"}}
+    return {name: value for name, value in values.items() if value.lower() not in {"false", "off"}}
 
 
 def after(config, step):
@@ -112,8 +112,8 @@ def has(config, step):
             return config.on(option)
         case Put(option, value):
             return any(
-                each.value.partition(" ")[0] == value.partition(" ")[0]
-                for each in config.all(option)
+                setting.value.partition(" ")[0] == value.partition(" ")[0]
+                for setting in config.all(option)
             )
         case Rename(option, _):
             return not config.all(option)
@@ -125,16 +125,16 @@ def check_lines(before, text, step):
     diff = list(difflib.ndiff(before.splitlines(), text.splitlines()))
     names = {step.option, getattr(step, "to", step.option)}
     names |= {
-        each
-        for each in uwsgi_options().entries
-        if uwsgi_options().canonical(each) in map(uwsgi_options().canonical, names)
+        name
+        for name in uwsgi_options().entries
+        if uwsgi_options().canonical(name) in map(uwsgi_options().canonical, names)
     }
     line = re.compile(rf"\s*({'|'.join(map(re.escape, sorted(names)))})\s*(=|$)")
-    for each in diff:
-        if each[0] == "-":
-            assert line.match(each[2:]), each
-        elif each[0] == "+":
-            assert line.match(each[2:]) or each[2:].startswith("; "), each
+    for diff_line in diff:
+        if diff_line[0] == "-":
+            assert line.match(diff_line[2:]), diff_line
+        elif diff_line[0] == "+":
+            assert line.match(diff_line[2:]) or diff_line[2:].startswith("; "), diff_line
 
 
 @settings(suppress_health_check=[HealthCheck.filter_too_much], deadline=None)
@@ -194,8 +194,8 @@ def test_whatever_the_ini_it_does_the_step_or_says_that_it_cannot(lines, step):
 def test_a_value_is_changed_where_it_stands(text, step, new, end):
     """In the user's spelling, with the user's blanks and ends of lines; the file may have none."""
     for last in ("", "\n", "\n\n; the end\n[other]\nthreads = 9\n"):
-        before, wanted = ("\n".join(filter(None, ("[uwsgi]", each))) for each in (text, new))
-        before, wanted = ((each + last).replace("\n", end) for each in (before, wanted))
+        before, wanted = ("\n".join(filter(None, ("[uwsgi]", lines))) for lines in (text, new))
+        before, wanted = ((lines + last).replace("\n", end) for lines in (before, wanted))
         assert ini(before, step) == (wanted if end in before else wanted.replace(end, "\n"))
 
 
@@ -257,7 +257,7 @@ def test_a_comment_does_nothing():
     """Whatever stands in it: to uWSGI, to Python, to a shell, or to the linter."""
     says = ["a\nthreads = 9", "b\rc", "d%", "lab: ignore-file[UW]", "coding: utf-7", "e\x1b[2J"]
     text = ini("[uwsgi]\nthreads = 2\n", Put("threads", "4"), says=says)
-    assert [each.written for each in read(A, text).settings] == ["threads = 4"]
+    assert [setting.written for setting in read(A, text).settings] == ["threads = 4"]
     assert "\x1b" not in text
     assert "lab:" not in text
     text = edited("gunicorn.conf.py", "threads = 2\n", Put("threads", "4"), says=says[3:])
@@ -286,9 +286,9 @@ CONFS = {
 def test_a_gunicorn_file_does_the_step_and_nothing_else(text, step):
     """As Python reads it; its comments and its encoding stay."""
     name = "gunicorn.conf.py"
-    before = {each.option: each.raw for each in read(name, text).settings}
+    before = {setting.option: setting.raw for setting in read(name, text).settings}
     new = edited(name, text, step, says=SAYS)
-    changed = {each.option: each.raw for each in read(name, new).settings}
+    changed = {setting.option: setting.raw for setting in read(name, new).settings}
     names = {step.option, getattr(step, "to", step.option)}
     assert {k: v for k, v in changed.items() if k not in names} == {
         k: v for k, v in before.items() if k not in names
@@ -304,7 +304,7 @@ def test_a_gunicorn_file_does_the_step_and_nothing_else(text, step):
     assert edited(name, new, step, says=SAYS) == new
     kept = not isinstance(step, Drop)
     comments = re.findall(r"# (?:one|two|b|coding.*|\udce9)", text) if kept else []
-    assert all(each in new for each in comments)
+    assert all(comment in new for comment in comments)
     assert new.startswith("\ufeff") == text.startswith("\ufeff")
     assert ("\r\n" in new) == ("\r\n" in text)
     assert not re.search(r"(?<!\r)\n", new) or "\r\n" not in text
@@ -320,7 +320,11 @@ def test_a_gunicorn_file_does_the_step_and_nothing_else(text, step):
 def test_what_python_decides_is_overridden_at_the_end(text):
     """By an assignment that always runs, after all others."""
     new = edited("gunicorn.conf.py", text, Put("workers", "4"))
-    line = next(n for n, each in enumerate(text.split("\n"), 1) if re.search(r"workers|\*", each))
+    line = next(
+        n
+        for n, source_line in enumerate(text.split("\n"), 1)
+        if re.search(r"workers|\*", source_line)
+    )
     ends = f"# overrides gunicorn.conf.py:{line}\nworkers = 4"
     assert new in {f"{text}\n{ends}", text.replace("\n    2\n", "\n    2\n") + f"\n\n{ends}"}
 
@@ -379,9 +383,9 @@ def test_a_command_does_the_step_and_nothing_else(step, command, script):
     """With the user's quotes and lines, and comments above the command."""
     assert edited("granian", COMMAND, step).split("\n")[-1] == COMMAND.replace(*command)
     new = edited("granian.sh", SCRIPT, step, says=SAYS)
-    shown = [each for each in new.split("\n") if each not in SCRIPT.split("\n")]
+    shown = [line for line in new.split("\n") if line not in SCRIPT.split("\n")]
     assert edited("granian.sh", new, step, says=SAYS) == new
-    comments = [n for n, each in enumerate(new.split("\n")) if "taken back" in each]
+    comments = [n for n, line in enumerate(new.split("\n")) if "taken back" in line]
     assert new.split("\n")[comments[0] + 3].startswith(("exec granian", "# overrides")), shown
     assert re.sub(r"^# (was 1|twice|at the end|overrides).*\n", "", new, flags=re.MULTILINE) == (
         SCRIPT.replace(*script)
@@ -440,22 +444,22 @@ OF_SERVER = {
 def test_what_lab_migrate_writes_does_each_step_and_nothing_else(path, server):
     """A gunicorn.conf.py, and a script with granian's command."""
     try:
-        found = migrated(str(path), server, {})
+        migration = migrated(str(path), server, {})
     except ProfileError:
         return
-    before = read(found.file, found.text)
+    before = read(migration.file, migration.text)
     for step in OF_SERVER[server]:
         try:
             text = servers.edited(before, [(step, SAYS)])
         except ProfileError:
             continue
-        changed = read(found.file, text)
+        changed = read(migration.file, text)
         names = {step.option, getattr(step, "to", step.option), f"no-{step.option}"}
         old, new = (
             {
-                each.option: each.value or each.raw
-                for each in config.settings
-                if each.option not in names
+                setting.option: setting.value or setting.raw
+                for setting in config.settings
+                if setting.option not in names
             }
             for config in (before, changed)
         )

@@ -39,8 +39,8 @@ def config(tmp_path, monkeypatch):
 
 def test_every_name_has_its_place(config):
     """A list has a setting for each entry; a table is a name without a value."""
-    said = [(one.option, one.value, one.spot.line, one.spot.column) for one in config.settings]
-    assert said == [
+    settings = [(one.option, one.value, one.spot.line, one.spot.column) for one in config.settings]
+    assert settings == [
         ("bind", "127.0.0.1:8000", 2, 1),
         ("bind", "127.0.0.1:8001", 2, 1),
         ("workers", "4", 3, 1),

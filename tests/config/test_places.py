@@ -36,7 +36,7 @@ def read(text, environ=BIND):
 
 def pairs(text, environ=BIND):
     """Return options and values in *text*."""
-    return [(each.option, each.value) for each in read(text, environ).settings]
+    return [(setting.option, setting.value) for setting in read(text, environ).settings]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def compared(path, known):
     """Return what is read from a file, and what uWSGI reads from it."""
     config = reader.read(path, known)
     assert not config.guesses
-    return [(each.option, each.value) for each in config.settings], options(config)
+    return [(setting.option, setting.value) for setting in config.settings], options(config)
 
 
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
@@ -81,7 +81,9 @@ def agree(lines, others, known, folder):
         expected = options(config)
     except RefusedError:
         return
-    ours = [[shown(text) for text in (each.option, each.value)] for each in config.settings]
+    ours = [
+        [shown(text) for text in (setting.option, setting.value)] for setting in config.settings
+    ]
     assert ours == [list(pair) for pair in expected]
 
 
@@ -129,8 +131,8 @@ def test_what_is_included_has_its_place_in_its_own_file(tmp_path):
     path, base = tmp_path / "a.ini", tmp_path / "base.ini"
     path.write_text("[uwsgi]\nini = base.ini:more\ninherit = base.ini\nthreads = 2\n")
     base.write_text("[uwsgi]\nlisten = 9\n[more]\nstats = :1\n")
-    found = [(s.option, s.spot.file, s.spot.line) for s in reader.read(path, Known()).settings]
-    assert found == [
+    places = [(s.option, s.spot.file, s.spot.line) for s in reader.read(path, Known()).settings]
+    assert places == [
         ("ini", path, 2),
         ("stats", base, 4),
         ("inherit", path, 3),
@@ -164,8 +166,8 @@ def test_files_that_include_each_other_end(option, tmp_path):
     path, base = tmp_path / "a.ini", tmp_path / "base.ini"
     path.write_text(f"[uwsgi]\nthreads = 2\n{option} = base.ini\n{option} = base.ini\n")
     base.write_text(f"[uwsgi]\n{option} = a.ini\n")
-    found = reader.read(path, Known()).circle
-    assert found.spot in {Spot(path, 3, 1), Spot(path, 4, 1), Spot(base, 2, 1)}
+    circle = reader.read(path, Known()).circle
+    assert circle.spot in {Spot(path, 3, 1), Spot(path, 4, 1), Spot(base, 2, 1)}
 
 
 def test_a_file_that_many_include_is_no_circle(tmp_path):

@@ -62,8 +62,8 @@ def test_the_carried_settings_are_those_of_the_installed_gunicorn():
 
 def test_a_setting_has_its_name_and_the_words_of_the_command():
     """As gunicorn's own table has them."""
-    found = gunicorn.spellings()
-    assert (found["access_logfile"], found["workers"]) == ("accesslog", "workers")
+    spellings = gunicorn.spellings()
+    assert (spellings["access_logfile"], spellings["workers"]) == ("accesslog", "workers")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_setting_has_its_name_and_the_words_of_the_command():
 )
 def test_what_granians_command_sets(text, expected, tmp_path):
     """Options as granian gets them, at the place of their name; variables before it, too."""
-    assert [each[:4] for each in read(GRANIAN.read, tmp_path, text)] == expected
+    assert [setting[:4] for setting in read(GRANIAN.read, tmp_path, text)] == expected
 
 
 def test_another_command_is_refused(tmp_path):

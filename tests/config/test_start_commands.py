@@ -79,12 +79,12 @@ def test_a_start_command_is_read_by_its_name(file):
     config = reading.read("Procfile:api", Known())
     assert (config.server, config.start.name) == ("granian", "api")
     assert config.start.place(config.last("interface").spot).line == 5
-    for name, said in (
+    for name, message in (
         ("Procfile", "starts 3 servers: name Procfile:web or Procfile:api or Procfile:other"),
         ("Procfile:wob", "has no server wob: name Procfile:web or"),
         ("Procfile:other", "is a command of daphne, a server that lab does not check"),
     ):
-        with pytest.raises(ProfileError, match=said):
+        with pytest.raises(ProfileError, match=message):
             reading.read(name, Known())
     file.write_text("web: granian a:b\n")
     assert reading.read("Procfile", Known()).start.name == "web"

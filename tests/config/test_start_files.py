@@ -72,9 +72,9 @@ DOCKERFILES = [
 @pytest.mark.parametrize(("lines", "text", "place"), DOCKERFILES)
 def test_the_command_of_a_dockerfile(lines, text, place):
     """That of its last stage, as `docker build` takes it."""
-    found = [start for start in starts_of("Dockerfile", f"FROM x\n{lines}\n") if start.is_default]
-    assert [start.text for start in found] == ([text] if text else [])
-    assert [placed(start) for start in found] == ([place] if place else [])
+    starts = [start for start in starts_of("Dockerfile", f"FROM x\n{lines}\n") if start.is_default]
+    assert [start.text for start in starts] == ([text] if text else [])
+    assert [placed(start) for start in starts] == ([place] if place else [])
 
 
 def test_an_escape_of_a_dockerfile_may_be_another():
@@ -185,9 +185,9 @@ OTHERS = [
 @pytest.mark.parametrize(("name", "text", "command", "place"), OTHERS)
 def test_the_command_of_another_file(name, text, command, place):
     """With the variables that the server reads; `$` is a variable only where that file has some."""
-    found = starts_of(name, text)
-    assert [f"{start.name} {start.text}" for start in found] == ([command] if command else [])
-    assert [placed(start) for start in found] == ([place] if place else [])
+    starts = starts_of(name, text)
+    assert [f"{start.name} {start.text}" for start in starts] == ([command] if command else [])
+    assert [placed(start) for start in starts] == ([place] if place else [])
 
 
 DOCUMENTED = [
@@ -630,7 +630,7 @@ def test_a_service_without_a_command_has_that_of_its_dockerfile(build, more, tex
     (tmp_path / "web" / "Other").write_text("FROM x\nCMD uvicorn c:d\n")
     path = tmp_path / "compose.yaml"
     path.write_text(COMPOSE.format(build=build, more=more))
-    found = sources.starts_of(path, path.read_text())
-    assert [start.text for start in found] == ([text] if text else [])
-    around = [(start.surroundings.supervisor, start.surroundings.restarts) for start in found]
+    starts = sources.starts_of(path, path.read_text())
+    assert [start.text for start in starts] == ([text] if text else [])
+    around = [(start.surroundings.supervisor, start.surroundings.restarts) for start in starts]
     assert around == ([("compose", "always")] if text else [])

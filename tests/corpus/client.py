@@ -113,8 +113,8 @@ def classify(sent: bytes, data: bytes, silence: str = "closed") -> Outcome:
     replies, rest = _split(sent, data)
     if _INTERIM.fullmatch(rest):
         rest = b""  # it asked for the rest of a request, and got none
-    words = [str(each.status) for each in replies]
-    bodies = [each.body for each in replies]
+    words = [str(reply.status) for reply in replies]
+    bodies = [reply.body for reply in replies]
     simple = not rest.startswith(b"HTTP/") and b"\r\n\r\n" not in rest
     if rest and simple and _SIMPLE.search(sent):
         return Outcome(" ".join([*words, "http09"]), (*bodies, rest))

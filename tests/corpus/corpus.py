@@ -38,14 +38,14 @@ class Request:
     @property
     def replies(self) -> int:
         """How many replies are waited for."""
-        return max(len(each.split()) for each in self.allowed)
+        return max(len(outcome.split()) for outcome in self.allowed)
 
     def judge(self, outcome: Outcome, *, front: bool = True) -> str | None:
         """Say what is wrong with *outcome*, nginx in front or not; None where it is allowed."""
         allowed = self.allowed if front else self.allowed | self.elsewhere
         if outcome.word not in allowed:
-            said = f" {outcome.said!r}" if outcome.said else ""
-            return f"{outcome.word}{said}, allowed: {', '.join(sorted(allowed))}"
+            line = f" {outcome.said!r}" if outcome.said else ""
+            return f"{outcome.word}{line}, allowed: {', '.join(sorted(allowed))}"
         statuses = outcome.word.replace("http09", "200").split()
         pairs = zip(statuses, outcome.bodies, strict=False)
         bodies = [body for status, body in pairs if status == "200"]
@@ -83,11 +83,11 @@ def _request(name: str, group: str, table: dict[str, Any]) -> Request:
         name=name,
         group=group,
         raw=expand(table.pop("send")),
-        allowed=frozenset(str(each) for each in table.pop("allowed")),
-        elsewhere=frozenset(str(each) for each in table.pop("elsewhere", ())),
+        allowed=frozenset(str(outcome) for outcome in table.pop("allowed")),
+        elsewhere=frozenset(str(outcome) for outcome in table.pop("elsewhere", ())),
         why=table.pop("why"),
         complete=table.pop("complete", True),
-        numbers=tuple(int(each) for each in numbers),
+        numbers=tuple(int(number) for number in numbers),
     )
     if table:
         raise ValueError(f"{PATH.name}: [{group}.{name!r}] has {', '.join(table)}: no such key")

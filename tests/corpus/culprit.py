@@ -78,8 +78,8 @@ def shrink(request: bytes, kills: Kills) -> bytes:
     """Return a request of which no line, and no byte, can be left out without its sparing all."""
     lines = request.splitlines(keepends=True)
     request = b"".join(_least(lines, lambda kept: kills([b"".join(kept)])))
-    each = [bytes([value]) for value in request]
-    return b"".join(_least(each, lambda kept: kills([b"".join(kept)])))
+    pieces = [bytes([value]) for value in request]
+    return b"".join(_least(pieces, lambda kept: kills([b"".join(kept)])))
 
 
 def _least(parts: list[bytes], still: Callable[[list[bytes]], bool]) -> list[bytes]:

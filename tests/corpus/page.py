@@ -165,7 +165,7 @@ def verdict(request: Request, stored: dict[str, str], door: Door) -> str:
         return "wrong"
     if not outcome.word[0].isdigit():
         return "silent"
-    valid = any(each.startswith("200") for each in request.allowed)
+    valid = any(allowed.startswith("200") for allowed in request.allowed)
     return "refused" if valid else "handled"
 
 
@@ -190,18 +190,20 @@ def table(stored: dict[str, Any]) -> str:
     doors = [title for door in TABLED for title in (door.name, f"{door.name}: verdict")]
     rows.writerow(["group", "request", *doors, "why"])
     for request in corpus.read():
-        found = [(door, stored["outcomes"][request.name][door.name]) for door in TABLED]
+        outcomes = [(door, stored["outcomes"][request.name][door.name]) for door in TABLED]
         cells = [
-            cell for door, each in found for cell in (_said(each), verdict(request, each, door))
+            cell
+            for door, outcome in outcomes
+            for cell in (_said(outcome), verdict(request, outcome, door))
         ]
         rows.writerow([request.group, request.name, *cells, request.why])
     return text.getvalue()
 
 
-def _said(found: dict[str, str]) -> str:
+def _said(outcome: dict[str, str]) -> str:
     """Return an outcome, and the first line of a malformed reply."""
-    line = found.get("said", "").encode("unicode_escape").decode()
-    return f"{found['outcome']}: {line}" if line else found["outcome"]
+    line = outcome.get("said", "").encode("unicode_escape").decode()
+    return f"{outcome['outcome']}: {line}" if line else outcome["outcome"]
 
 
 def _counts(stored: dict[str, Any]) -> Iterator[str]:
@@ -212,7 +214,7 @@ def _counts(stored: dict[str, Any]) -> Iterator[str]:
     yield _row("---", *["---:"] * len(TABLED))
     outcomes = stored["outcomes"]
     verdicts = [
-        Counter(verdict(each, outcomes[each.name][door.name], door) for each in requests)
+        Counter(verdict(request, outcomes[request.name][door.name], door) for request in requests)
         for door in TABLED
     ]
     for key, text in VERDICTS.items():
@@ -222,7 +224,7 @@ def _counts(stored: dict[str, Any]) -> Iterator[str]:
 
 def _one_header() -> str:
     stored = json.loads(ONE_HEADER.read_text(encoding="utf-8"))
-    right = {(each["rate"], each["rule"]): each["right"] for each in stored["rows"]}
+    right = {(row["rate"], row["rule"]): row["right"] for row in stored["rows"]}
     rows = [_row("bad requests/s", "without its rule", "as it is"), _row(*["---:"] * 3)]
     rows += [
         _row(str(rate), f"{right[rate, False]:,}", f"{right[rate, True]:,}")
@@ -233,8 +235,8 @@ def _one_header() -> str:
 
 
 def _versions(stored: dict[str, Any]) -> str:
-    said = [f"{name} {text}" for name, text in stored["versions"].items() if name != "date"]
-    return ", ".join([*said, stored["versions"]["date"]])
+    versions = [f"{name} {text}" for name, text in stored["versions"].items() if name != "date"]
+    return ", ".join([*versions, stored["versions"]["date"]])
 
 
 def _mutations(stored: dict[str, Any]) -> Iterator[str]:
@@ -245,42 +247,44 @@ def _mutations(stored: dict[str, Any]) -> Iterator[str]:
     doors = {door.name: run["doors"][door.name] for door in DOORS if door.name in run["doors"]}
     yield _row("", *doors)
     yield _row("---", *["---:"] * len(doors))
-    names = sorted({name for each in doors.values() for name in each["outcomes"]})
+    names = sorted({name for door in doors.values() for name in door["outcomes"]})
     for name in names:
-        counts = [each["outcomes"].get(name, 0) for each in doors.values()]
+        counts = [door["outcomes"].get(name, 0) for door in doors.values()]
         yield _row(name, *(f"{count:,}" for count in counts))
-    yield _row("processes that died", *(str(each["deaths"]) for each in doors.values()))
+    yield _row("processes that died", *(str(door["deaths"]) for door in doors.values()))
     yield ""
 
 
 def _tables(stored: dict[str, Any]) -> Iterator[str]:
     yield ONE_BY_ONE.rstrip()
     wrong = [
-        each for each in corpus.read() if _wrong_somewhere(each, stored["outcomes"][each.name])
+        request
+        for request in corpus.read()
+        if _wrong_somewhere(request, stored["outcomes"][request.name])
     ]
-    for group, requests in groupby(wrong, key=lambda each: each.group):
+    for group, requests in groupby(wrong, key=lambda request: request.group):
         yield ""
         yield f"### {group[0].upper()}{group[1:]}"
         yield ""
         yield _row("request", SOCKET.name, FRONT.name)
         yield _row(*["---"] * 3)
         for request in requests:
-            found = stored["outcomes"][request.name]
-            socket, router, front = (_cell(request, found[door.name], door) for door in TABLED)
+            outcomes = stored["outcomes"][request.name]
+            socket, router, front = (_cell(request, outcomes[door.name], door) for door in TABLED)
             yield _row(request.name, socket if socket == router else f"{socket}, {router}", front)
 
 
-def _wrong_somewhere(request: Request, found: dict[str, dict[str, str]]) -> bool:
-    return any(verdict(request, found[door.name], door) != "right" for door in TABLED)
+def _wrong_somewhere(request: Request, outcomes: dict[str, dict[str, str]]) -> bool:
+    return any(verdict(request, outcomes[door.name], door) != "right" for door in TABLED)
 
 
-def _cell(request: Request, found: dict[str, str], door: Door) -> str:
-    words = found["outcome"].split()
+def _cell(request: Request, outcome: dict[str, str], door: Door) -> str:
+    words = outcome["outcome"].split()
     text = f"{len(words)} x {words[0]}" if len({*words}) == 1 < len(words) else " ".join(words)
-    if "said" in found:
-        line = found["said"].encode("unicode_escape").decode()
+    if "said" in outcome:
+        line = outcome["said"].encode("unicode_escape").decode()
         text = f"`{line if len(line) <= 40 else line[:37] + '...'}`"
-    return text if verdict(request, found, door) == "right" else f"**{text}**"
+    return text if verdict(request, outcome, door) == "right" else f"**{text}**"
 
 
 def _row(*cells: str) -> str:

@@ -39,7 +39,7 @@ async def _play(address: tuple[str, int], requests: list[Request]) -> dict[str, 
 
 def faults(requests: Iterable[Request], outcomes: dict[str, Outcome]) -> list[str]:
     """Return what is not allowed behind nginx, one sentence each."""
-    judged = [(each.name, each.judge(outcomes[each.name])) for each in requests]
+    judged = [(request.name, request.judge(outcomes[request.name])) for request in requests]
     return [f"{name}: {wrong}" for name, wrong in judged if wrong is not None]
 
 

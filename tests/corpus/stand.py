@@ -125,13 +125,13 @@ class Stand(Running):
         return [self.folder / name for name in ("server.log", "error.log")]
 
     def _pids(self) -> set[int]:
-        found = set()
-        for each in self.tree():
+        pids = set()
+        for process in self.tree():
             # A dead worker stays in the table until its master, or the guard, has looked.
             with suppress(psutil.NoSuchProcess):
-                if each.status() != psutil.STATUS_ZOMBIE:
-                    found.add(each.pid)
-        return found
+                if process.status() != psutil.STATUS_ZOMBIE:
+                    pids.add(process.pid)
+        return pids
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def instead(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"tuned-{option}.ini"
         text = tuned.replace("\nhttp-socket = ", f"\n{option} = ").replace("%d..", str(ROOT))
-        lines = [each for each in text.splitlines() if not (without and each.startswith(without))]
+        lines = [line for line in text.splitlines() if not (without and line.startswith(without))]
         # It is served from a copy of what it says by itself, whatever PROCESSES is then.
         lines += [options, f"processes = {workers}", ""]
         path.write_text("\n".join(lines), encoding="utf-8")

@@ -27,11 +27,13 @@ TELLING = bytes((0x00, 0x09, 0x20, 0x80, 0xC3, 0xE2, 0xFF))
 def by_uwsgi():
     """Return the profiles that run an application under uWSGI, but for the article's."""
     read = descriptions().values()
-    ours = [each for each in read if any(command[0] == "uwsgi" for command in each.commands)]
+    ours = [
+        profile for profile in read if any(command[0] == "uwsgi" for command in profile.commands)
+    ]
     return [
-        each.name
-        for each in read
-        if each.name not in ARTICLE and (each.server == "uwsgi" or each in ours)
+        profile.name
+        for profile in read
+        if profile.name not in ARTICLE and (profile.server == "uwsgi" or profile in ours)
     ]
 
 
@@ -70,7 +72,7 @@ def test_every_other_profile_sets_the_scheme():
         name: [value for _, value in profiles.read(name).options if "setscheme:http" in value]
         for name in by_uwsgi()
     }
-    assert [name for name, found in rules.items() if len(found) != 1] == []
+    assert [name for name, values in rules.items() if len(values) != 1] == []
     assert len(rules) > 20
 
 
@@ -101,7 +103,7 @@ def test_that_line_lets_nothing_else_through():
     (line,) = re.findall(r"^route-if-not = .*$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     pattern = line.partition(";")[2].partition(" ")[0].replace(r"\z", r"\Z")
     schemes = ("", "http", "https", "https\n", "\n", "https, https", "HTTPS", "javascript")
-    assert [each for each in schemes if re.search(pattern, each)] == ["", "http", "https"]
+    assert [scheme for scheme in schemes if re.search(pattern, scheme)] == ["", "http", "https"]
 
 
 @pytest.mark.parametrize("name", ["baseline", pytest.param("cython", marks=pytest.mark.slow)])

@@ -22,7 +22,10 @@ def test_names_are_unique_and_each_says_why():
 def test_no_failure_of_the_server_is_allowed():
     """Silence is allowed for what has no end only, and 500, 502, 503 and 504 never are."""
     words = {
-        word for request in CORPUS.values() for each in request.allowed for word in each.split()
+        word
+        for request in CORPUS.values()
+        for outcome in request.allowed
+        for word in outcome.split()
     }
     assert words.isdisjoint({"500", "502", "503", "504", "closed", "timeout", "malformed"})
     silent = [request for request in CORPUS.values() if "unfinished" in request.allowed]
@@ -34,7 +37,7 @@ def test_an_answer_that_may_be_given_has_its_number():
     unchecked = [
         request.name
         for request in CORPUS.values()
-        if any("200" in each for each in request.allowed) and not request.numbers
+        if any("200" in outcome for outcome in request.allowed) and not request.numbers
     ]
     assert set(unchecked) == {"root", "OPTIONS", "asterisk form"}
 
@@ -120,5 +123,5 @@ def test_a_failure_of_the_server_is_seen(data, failed):
 )
 def test_a_wrong_outcome_is_found(outcome, said):
     """Another status, another body, silence and garbage are refused."""
-    found = CORPUS["nine"].judge(outcome)
-    assert found is None if said is None else said in found
+    fault = CORPUS["nine"].judge(outcome)
+    assert fault is None if said is None else said in fault

@@ -18,7 +18,7 @@ def played(direct, corpus):
 
 def test_none_is_a_failure_of_the_server(played):
     """No reply has a status that says that the server failed, in a broken status line neither."""
-    assert {name: each for name, each in played.items() if each.failed()} == {}
+    assert {name: outcome for name, outcome in played.items() if outcome.failed()} == {}
 
 
 def test_no_worker_dies_of_it(played, direct):

@@ -20,14 +20,16 @@ def instructions(path):
 
 def last_stage(path):
     """Return the instructions of the stage that is shipped."""
-    found = instructions(path)
-    return found[max(i for i, (word, _) in enumerate(found) if word == "FROM") :]
+    all_instructions = instructions(path)
+    return all_instructions[
+        max(i for i, (word, _) in enumerate(all_instructions) if word == "FROM") :
+    ]
 
 
 def manifests(name):
     """Return a file's manifests by kind and name."""
     documents = yaml.safe_load_all((ROOT / "deploy" / name).read_text())
-    return {(each["kind"], each["metadata"]["name"]): each for each in documents}
+    return {(manifest["kind"], manifest["metadata"]["name"]): manifest for manifest in documents}
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +47,10 @@ def deployment():
 @pytest.fixture(scope="session")
 def containers(deployment):
     """Return the containers of the Deployment by name."""
-    return {each["name"]: each for each in deployment["spec"]["template"]["spec"]["containers"]}
+    return {
+        container["name"]: container
+        for container in deployment["spec"]["template"]["spec"]["containers"]
+    }
 
 
 @pytest.fixture(scope="session")

@@ -94,14 +94,14 @@ def container(pod, name):
 def processes(pod, name):
     """Return the ids of a container's processes, the first one first."""
     identity = container(pod, name)["containerID"].rpartition("/")[2]
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/cgroup"):
         try:
             if identity in path.read_text():
-                found.append(int(path.parent.name))
+                pids.append(int(path.parent.name))
         except OSError:  # it has ended
             continue
-    return sorted(found)
+    return sorted(pids)
 
 
 def complete():

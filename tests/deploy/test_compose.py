@@ -94,9 +94,9 @@ def test_nginx_stops_before_the_instances(compose):
 
 def test_each_instance_has_the_socket_that_nginx_looks_for(compose, nginx):
     """The two instances and nginx agree on where the sockets are."""
-    sockets = {compose["services"][each]["environment"]["SOCKET"] for each in ("app-a", "app-b")}
+    sockets = {compose["services"][name]["environment"]["SOCKET"] for name in ("app-a", "app-b")}
     assert sockets == set(re.findall(r"server unix:(\S+)", nginx))
-    folders = {str(compose["services"][each]["volumes"]) for each in ("app-a", "app-b", "nginx")}
+    folders = {str(compose["services"][name]["volumes"]) for name in ("app-a", "app-b", "nginx")}
     assert folders == {"['run:/run/fibonacci']"}
     assert "uid=65534" in compose["volumes"]["run"]["driver_opts"]["o"]
 
@@ -104,8 +104,8 @@ def test_each_instance_has_the_socket_that_nginx_looks_for(compose, nginx):
 def test_published_ports_are_those_that_nginx_listens_on(compose, nginx):
     """What compose publishes or exposes of nginx, its configuration listens on."""
     listens = re.findall(r"listen (\d+)", nginx)
-    found = compose["services"]["nginx"]
-    assert [found["ports"][0].rpartition(":")[2], *found["expose"]] == listens
+    nginx_service = compose["services"]["nginx"]
+    assert [nginx_service["ports"][0].rpartition(":")[2], *nginx_service["expose"]] == listens
 
 
 def seconds(text):
@@ -125,9 +125,9 @@ def test_there_is_time_for_the_longest_request(compose, nginx):
 def test_prometheus_asks_what_nginx_answers(nginx):
     """Each target of prometheus.yml is a location of the server that is for Prometheus."""
     jobs = yaml.safe_load((ROOT / "deploy/prometheus.yml").read_text())["scrape_configs"]
-    targets = [each for job in jobs for each in job["static_configs"]]
+    targets = [group for job in jobs for group in job["static_configs"]]
     port = re.findall(r"listen (\d+)", nginx)[1]
-    assert {each["targets"][0] for each in targets} == {f"nginx:{port}"}
-    paths = [each["labels"]["__metrics_path__"] for each in targets]
+    assert {group["targets"][0] for group in targets} == {f"nginx:{port}"}
+    paths = [group["labels"]["__metrics_path__"] for group in targets]
     assert paths == re.findall(r"location = (/metrics/\w+)", nginx)
-    assert len({each["labels"]["instance"] for each in targets}) == len(targets)
+    assert len({group["labels"]["instance"] for group in targets}) == len(targets)

@@ -33,8 +33,8 @@ def databases(tmp_path):
     for folder in ("tools", "loadtests/backing", "requirements", "bin"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(ROOT / "tools" / "databases.sh", tmp_path / "tools")
-    for each in (ROOT / "loadtests" / "backing").glob("mongodb.*"):
-        shutil.copy(each, tmp_path / "loadtests" / "backing")
+    for file in (ROOT / "loadtests" / "backing").glob("mongodb.*"):
+        shutil.copy(file, tmp_path / "loadtests" / "backing")
     shutil.copy(ROOT / "requirements" / "secantusdb.txt", tmp_path / "requirements")
     for name, lines in STUBS.items():
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{lines}\n")
@@ -44,11 +44,14 @@ def databases(tmp_path):
             folder.chmod(0o755)
 
     def run(**variables):
-        own = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "CALLS": str(tmp_path / "calls")}
+        environment = {
+            "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+            "CALLS": str(tmp_path / "calls"),
+        }
         done = subprocess.run(
             ["tools/databases.sh"],
             cwd=tmp_path,
-            env=os.environ | own | variables,
+            env=os.environ | environment | variables,
             capture_output=True,
             text=True,
             check=False,
@@ -73,10 +76,10 @@ def test_packages_are_taken_apart_and_not_installed(databases, tmp_path):
         "postgresql-15", "postgresql-client-15", "mariadb-server-core", "mariadb-client-core",
         "liburing2",
     ]  # fmt: skip
-    said = subprocess.run(
+    output = subprocess.run(
         [".databases/bin/mariadbd", "--datadir=x"], cwd=tmp_path, stdout=-1, text=True, check=True
     ).stdout
-    assert said == "mariadbd --no-defaults --basedir=.databases/bin/../root/usr --datadir=x\n"
+    assert output == "mariadbd --no-defaults --basedir=.databases/bin/../root/usr --datadir=x\n"
 
 
 def test_what_is_there_is_not_made_again(databases, tmp_path):

@@ -34,14 +34,18 @@ def test_nothing_is_run_by_a_shell(dockerfile):
 
 def test_their_bases_are_pinned(dockerfile):
     """A base image has the tag of a minor version, and nothing is fetched from an address."""
-    found = instructions(dockerfile)
-    bases = [rest for word, rest in found if word == "ARG"]
+    all_instructions = instructions(dockerfile)
+    bases = [rest for word, rest in all_instructions if word == "ARG"]
     assert len(bases) == 1
     assert re.fullmatch(r"\w+=[\w/]+:\d+\.\d+[\w.-]*", bases[0])
-    assert {rest.split()[0] for word, rest in found if word == "FROM"} == {
+    assert {rest.split()[0] for word, rest in all_instructions if word == "FROM"} == {
         "${" + bases[0].partition("=")[0] + "}"
     }
-    assert not [word for word, rest in found if word == "ADD" or (word == "RUN" and "://" in rest)]
+    assert not [
+        word
+        for word, rest in all_instructions
+        if word == "ADD" or (word == "RUN" and "://" in rest)
+    ]
 
 
 def test_servers_say_how_they_are(dockerfile):
@@ -68,7 +72,10 @@ def test_what_they_copy_is_in_the_build_context(dockerfile):
         if word == "COPY" and "--from" not in rest:
             for source in rest.split()[:-1]:
                 assert (ROOT / source).exists(), source
-                assert any(source == each or source.startswith(each + "/") for each in allowed)
+                assert any(
+                    source == allowed_path or source.startswith(allowed_path + "/")
+                    for allowed_path in allowed
+                )
 
 
 def ignored():
@@ -88,28 +95,30 @@ def test_the_build_context_holds_what_is_copied_and_nothing_else():
     }
     patterns = ignored()
     assert patterns[0] == "*"
-    for each in (line[1:] for line in patterns if line.startswith("!")):
-        assert any(source == each or source.startswith(each + "/") for source in copied), each
+    for allowed_path in (line[1:] for line in patterns if line.startswith("!")):
+        assert any(
+            source == allowed_path or source.startswith(allowed_path + "/") for source in copied
+        ), allowed_path
 
 
 def test_nothing_that_was_built_here_gets_into_an_image():
     """An extension or bytecode of this machine's Python would shadow the image's own."""
     patterns = ignored()[1:]
     for built in ("fib/_core_c.cpython-311-x86_64-linux-gnu.so", "fib/_core_c.json"):
-        assert any(fnmatch(built, each) for each in patterns), built
+        assert any(fnmatch(built, pattern) for pattern in patterns), built
     assert "**/__pycache__" in patterns
 
 
 def test_the_service_is_started_by_the_launcher():
     """The image's entry point is `fibonacci serve`, and `tuned` is what it serves unless told."""
-    said = dict(last_stage(ROOT / "Dockerfile"))
-    assert json.loads(said["ENTRYPOINT"]) == ["python", "-m", "app.serve", "serve"]
-    assert json.loads(said["CMD"]) == ["tuned"]
+    stage = dict(last_stage(ROOT / "Dockerfile"))
+    assert json.loads(stage["ENTRYPOINT"]) == ["python", "-m", "app.serve", "serve"]
+    assert json.loads(stage["CMD"]) == ["tuned"]
 
 
 def test_what_the_image_is_started_with_is_a_profile(compose, containers):
     """compose.yaml and the Deployment name the profile of an instance."""
-    started = [compose["services"][each]["command"] for each in ("app-a", "app-b")]
-    started += [containers[each]["args"] for each in ("a", "b")]
+    started = [compose["services"][service]["command"] for service in ("app-a", "app-b")]
+    started += [containers[container]["args"] for container in ("a", "b")]
     assert started == [["production"]] * 4
     assert serve.locate("production") == str(ROOT / "profiles/production.ini")

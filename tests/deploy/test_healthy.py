@@ -42,8 +42,8 @@ def healthy(*arguments, **environment):
 
 def assert_no_answer(*arguments, **environment):
     """Assert that it fails in time, and says that nobody answered."""
-    status, said = healthy(*arguments, **environment)
-    assert (status, said.partition(":")[0]) == (1, "no answer")
+    status, message = healthy(*arguments, **environment)
+    assert (status, message.partition(":")[0]) == (1, "no answer")
 
 
 @pytest.fixture(scope="module", params=["tuned", "production"])
@@ -71,28 +71,28 @@ def test_a_service_that_answers_is_healthy(where):
 def test_it_asks_what_it_is_told_to(where):
     """A path that is not answered with 200 is a failure, with the status line."""
     assert healthy("/readyz", **where) == (0, "")
-    status, said = healthy("/nothing", **where)
+    status, message = healthy("/nothing", **where)
     assert status == 1
-    assert "400 BAD REQUEST" in said
+    assert "400 BAD REQUEST" in message
 
 
 def test_a_master_is_alive_whatever_its_workers_do(tmp_path):
     """While every worker is at work an instance does not answer, and its master does."""
     gate = tmp_path / "gate"
     with production(tmp_path, GATED, workers=1) as stack:
-        asked = stack.address, f"/?{gate}", GATED.expect.body
-        clients = [threading.Thread(target=ask, args=asked) for _ in stack.instances]
+        arguments = stack.address, f"/?{gate}", GATED.expect.body
+        clients = [threading.Thread(target=ask, args=arguments) for _ in stack.instances]
         try:
-            for each in clients:
-                each.start()
+            for client in clients:
+                client.start()
             until(lambda: len(stack.busy()) == len(clients), "all workers at work")
-            for each in stack.instances:
-                assert healthy("master", SOCKET=str(each.socket)) == (0, "")
+            for instance in stack.instances:
+                assert healthy("master", SOCKET=str(instance.socket)) == (0, "")
             assert_no_answer(SOCKET=str(stack.instances[0].socket))
         finally:
             gate.touch()
-            for each in clients:
-                each.join()
+            for client in clients:
+                client.join()
         assert healthy(SOCKET=str(stack.instances[0].socket)) == (0, "")
 
 

@@ -53,8 +53,8 @@ def start(folder, words):
 
 def command_of(name, word):
     """Return the last command of that word in an image's Dockerfile."""
-    said = last_stage(ROOT / STAGES[name][-1])
-    return json.loads([rest for found, rest in said if found == word][-1])
+    stage = last_stage(ROOT / STAGES[name][-1])
+    return json.loads([rest for instruction, rest in stage if instruction == word][-1])
 
 
 @pytest.mark.costly

@@ -83,27 +83,27 @@ def light(wheel, tmp_path_factory):
     programs = environment(folder)
     pip("--python", str(programs / "python"), "install", "--no-deps", "--no-compile", str(wheel))
     packages = next((folder / "venv").glob("lib/python*/site-packages"))
-    for each in light_files():
-        target = packages / each
+    for file in light_files():
+        target = packages / file
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(distribution("click").locate_file(each), target)
+        shutil.copy(distribution("click").locate_file(file), target)
     return programs
 
 
 def light_files():
     """Return the files of the packages that the lab requires without an extra."""
-    every = [Requirement(each) for each in requires("uwsgi-fibonacci-lab") or ()]
-    names = [each.name for each in every if each.marker is None]
-    found = (each for name in names for each in distribution(name).files or ())
-    return [each for each in found if ".." not in each.parts and each.suffix != ".pyc"]
+    every = [Requirement(requirement) for requirement in requires("uwsgi-fibonacci-lab") or ()]
+    names = [requirement.name for requirement in every if requirement.marker is None]
+    files = (file for name in names for file in distribution(name).files or ())
+    return [file for file in files if ".." not in file.parts and file.suffix != ".pyc"]
 
 
 @pytest.mark.costly
 @pytest.mark.parametrize("program", ["lab", "uwsgi-fibonacci-lab"])
 def test_it_lints_by_either_name(light, tmp_path, program):
     """The second is the package's, which `uvx` and `pipx run` start."""
-    status, said = run(light / program, "lint", "my.ini", cwd=site(tmp_path / "shop"))
-    assert (status, "UW314 dangerous" in said) == (1, True)
+    status, output = run(light / program, "lint", "my.ini", cwd=site(tmp_path / "shop"))
+    assert (status, "UW314 dangerous" in output) == (1, True)
 
 
 @pytest.mark.costly
@@ -111,8 +111,8 @@ def test_it_lints_and_lists_without_what_measures(light, tmp_path):
     """In any folder: a rule's page, the profiles that the wheel carries."""
     cwd = site(tmp_path / "shop")
     assert run(light / "lab", "lint", "--explain", "UW314", cwd=cwd)[0] == 0
-    status, said = run(light / "lab", "list", cwd=cwd)
-    assert (status, "\n  tuned " in said) == (0, True)
+    status, output = run(light / "lab", "list", cwd=cwd)
+    assert (status, "\n  tuned " in output) == (0, True)
 
 
 @pytest.mark.costly
@@ -121,56 +121,56 @@ def test_a_folder_beside_it_is_no_checkout(light, tmp_path):
     packages = next(light.parent.glob("lib/python*/site-packages"))
     strays = [packages / "profiles", packages / "loadtests", packages / "setup.py"]
     try:
-        for each in strays[:2]:
-            each.mkdir()
+        for stray in strays[:2]:
+            stray.mkdir()
         strays[2].touch()
-        status, said = run(light / "lab", "list", cwd=site(tmp_path / "shop"))
-        assert (status, "\n  tuned " in said) == (0, True)
+        status, output = run(light / "lab", "list", cwd=site(tmp_path / "shop"))
+        assert (status, "\n  tuned " in output) == (0, True)
     finally:
         strays[2].unlink()
-        for each in strays[:2]:
-            each.rmdir()
+        for stray in strays[:2]:
+            stray.rmdir()
 
 
 def test_it_translates_without_what_measures(light, tmp_path):
     """And says what installs the rest where a measurement is asked for."""
     cwd = site(tmp_path / "shop")
     words = ("migrate", "my.ini", "--to", "gunicorn")
-    status, said = run(light / "lab", *words, cwd=cwd)
-    assert (status, 'wsgi_app = "hello:application"' in said) == (4, True)
-    status, said = run(light / "lab", *words, "--measure", cwd=cwd)
+    status, output = run(light / "lab", *words, cwd=cwd)
+    assert (status, 'wsgi_app = "hello:application"' in output) == (4, True)
+    status, output = run(light / "lab", *words, "--measure", cwd=cwd)
     assert status == 2
-    assert INSTALL in said
+    assert INSTALL in output
 
 
 def test_it_says_what_a_configuration_lacks_without_what_measures(light, tmp_path):
     """A block to paste, of the linter's rules."""
     cwd = site(tmp_path / "shop")
-    status, said = run(light / "lab", "tune", "my.ini", "--dry-run", cwd=cwd)
-    assert (status, "\nneed-app = true\n" in said) == (4, True)
+    status, output = run(light / "lab", "tune", "my.ini", "--dry-run", cwd=cwd)
+    assert (status, "\nneed-app = true\n" in output) == (4, True)
 
 
 def test_what_is_missing_is_said_with_its_command(light, tmp_path):
     """In a line, and without a traceback."""
     cwd = site(tmp_path / "shop")
-    status, said = run(light / "lab", "run", "my.ini", "safety", cwd=cwd)
+    status, output = run(light / "lab", "run", "my.ini", "safety", cwd=cwd)
     assert status == 2
-    assert said.count("\n") == 1
-    assert INSTALL in said
+    assert output.count("\n") == 1
+    assert INSTALL in output
     assert "is about the lab itself" in run(light / "lab", "claims", cwd=cwd)[1]
 
 
 @pytest.mark.parametrize("words", [("-h",), ("run", "-h"), ("check", "-h")])
 def test_help_needs_nothing_of_what_measures(light, tmp_path, words):
     """With the first sentence of each command."""
-    status, said = run(light / "lab", *words, cwd=tmp_path)
-    assert (status, "Usage: lab" in said, "Options:" in said) == (0, True, True)
+    status, output = run(light / "lab", *words, cwd=tmp_path)
+    assert (status, "Usage: lab" in output, "Options:" in output) == (0, True, True)
 
 
 def test_what_reads_configurations_is_small():
     """So that it is there in seconds."""
     where = distribution("click").locate_file
-    assert sum(Path(where(each)).stat().st_size for each in light_files()) < LIGHT
+    assert sum(Path(where(file)).stat().st_size for file in light_files()) < LIGHT
 
 
 @pytest.mark.slow
@@ -191,9 +191,11 @@ def test_it_compares_in_any_folder(kind, wheel, tmp_path):
             pytest.skip("no package index can be reached")
         raise
     cwd = site(tmp_path / "shop")
-    status, said = run(programs / "lab", "run", "my.ini", "safety", "--path", "/", *SMALL, cwd=cwd)
-    assert status in (0, 3), said
+    status, output = run(
+        programs / "lab", "run", "my.ini", "safety", "--path", "/", *SMALL, cwd=cwd
+    )
+    assert status in (0, 3), output
     (folder,) = (cwd / "results").iterdir()
     assert (folder / "report.html").exists()
-    status, said = run(programs / "lab", "run", "tuned", "cached", *SMALL, cwd=cwd)
-    assert status in (0, 3), said
+    status, output = run(programs / "lab", "run", "tuned", "cached", *SMALL, cwd=cwd)
+    assert status in (0, 3), output

@@ -53,8 +53,8 @@ def test_containers_are_contained(pod):
 def test_containers_are_bounded(pod):
     """A container says what it needs and what it may have, of the CPU and of memory."""
     for container in pod["spec"]["containers"]:
-        for each in ("requests", "limits"):
-            assert container["resources"][each].keys() == {"cpu", "memory"}
+        for bound in ("requests", "limits"):
+            assert container["resources"][bound].keys() == {"cpu", "memory"}
         assert container["image"].count(":") == 1
 
 
@@ -110,7 +110,7 @@ def test_an_instance_that_is_dead_does_not_end_nginx(containers):
 def test_the_instances_differ_by_their_sockets_only(containers, nginx):
     """Both are the same, but for the socket, and nginx looks for just these two."""
     a, b = dict(containers["a"]), dict(containers["b"])
-    sockets = {each.pop("env")[0]["value"] for each in (a, b)}
+    sockets = {container.pop("env")[0]["value"] for container in (a, b)}
     assert {a.pop("name"), b.pop("name")} == {"a", "b"}
     assert a == b
     assert sockets == set(re.findall(r"server unix:(\S+)", nginx))
@@ -149,7 +149,10 @@ def test_selectors_find_the_pods():
             selector = manifest["spec"].get("selector")
             if selector is not None:
                 wanted = selector.get("matchLabels", selector)
-                assert sum(wanted.items() <= each.items() for each in labels) == 1, (kind, name)
+                assert sum(wanted.items() <= pod_labels.items() for pod_labels in labels) == 1, (
+                    kind,
+                    name,
+                )
 
 
 def test_ports_are_those_that_nginx_listens_on(containers, nginx):
@@ -172,7 +175,7 @@ def test_figures_are_for_prometheus_alone(containers, deployment):
     (source,) = private["from"]  # one: its namespace and its labels, and not either of them
     prometheus = {"matchLabels": {"app.kubernetes.io/name": "prometheus"}}
     assert source == {"namespaceSelector": {}, "podSelector": prometheus}
-    assert {each["name"] for each in containers["nginx"]["ports"]} == {"http", "metrics"}
+    assert {port["name"] for port in containers["nginx"]["ports"]} == {"http", "metrics"}
 
 
 def test_prometheus_finds_each_instance(containers, deployment, nginx):
@@ -182,7 +185,7 @@ def test_prometheus_finds_each_instance(containers, deployment, nginx):
     label = deployment["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/name"]
     kept = [name for name in containers if re.fullmatch(rules[0]["regex"], f"{label};{name}")]
     replaced = {
-        each["target_label"]: each["replacement"] for each in rules if "replacement" in each
+        rule["target_label"]: rule["replacement"] for rule in rules if "replacement" in rule
     }
     paths = [replaced["__metrics_path__"].replace("$1", name) for name in kept]
     assert paths == re.findall(r"location = (/metrics/\w+)", nginx)
@@ -200,8 +203,8 @@ def test_prometheus_finds_each_instance(containers, deployment, nginx):
 def test_the_load_meets_its_workers(file, master, workers):
     """Workers look for the master where its Service is, and it waits for as many as there are."""
     load = manifests(file)
-    asked = PODS[workers]["spec"]["containers"][0]["args"]
-    assert asked[asked.index("--master-host") + 1] == master
+    worker_args = PODS[workers]["spec"]["containers"][0]["args"]
+    assert worker_args[worker_args.index("--master-host") + 1] == master
     service = load["Service", master]["spec"]
     assert service["selector"].items() <= PODS[master]["metadata"]["labels"].items()
     args = PODS[master]["spec"]["containers"][0]["args"]
@@ -239,7 +242,7 @@ def test_a_comparison_has_cpus_of_its_own(compared):
 def test_servers_of_a_comparison_listen_where_workers_reach_them(compared):
     """On the pod's address, which is known when it runs; and its options are Locust's and ours."""
     master, _ = compared
-    args, env = master["args"], {each["name"]: each["valueFrom"] for each in master["env"]}
+    args, env = master["args"], {setting["name"]: setting["valueFrom"] for setting in master["env"]}
     assert args[args.index("--bind") + 1] == "$(POD_IP)"
     assert env["POD_IP"] == {"fieldRef": {"fieldPath": "status.podIP"}}
     assert env["PROCESSES"] == {"resourceFieldRef": {"resource": "limits.cpu"}}

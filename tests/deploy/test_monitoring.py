@@ -16,13 +16,13 @@ CASES = ROOT / "tests/deploy/alerts.yml"
 DASHBOARD = json.loads((ROOT / "deploy/grafana-dashboard.json").read_text())
 PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"]}
 ALERTS = {
-    each["alert"]: each
+    alert["alert"]: alert
     for group in yaml.safe_load(RULES.read_text())["groups"]
-    for each in group["rules"]
+    for alert in group["rules"]
 }
 EXPRESSIONS = {
     **{name: [rule["expr"]] for name, rule in ALERTS.items()},
-    **{title: [each["expr"] for each in panel["targets"]] for title, panel in PANELS.items()},
+    **{title: [target["expr"] for target in panel["targets"]] for title, panel in PANELS.items()},
 }
 
 
@@ -53,12 +53,12 @@ def test_each_alert_fires_when_it_should():
 def test_each_alert_has_its_cases():
     """Each has a case in which it is silent, and one in which it fires."""
     cases = yaml.safe_load(CASES.read_text())["tests"]
-    quiet = {each["alertname"] for each in cases[0]["alert_rule_test"] if "exp_alerts" not in each}
+    quiet = {test["alertname"] for test in cases[0]["alert_rule_test"] if "exp_alerts" not in test}
     fired = {
-        each["alertname"]
+        test["alertname"]
         for case in cases
-        for each in case.get("alert_rule_test", [])
-        if each.get("exp_alerts")
+        for test in case.get("alert_rule_test", [])
+        if test.get("exp_alerts")
     } | set(re.findall(r'alertname="(\w+)"', CASES.read_text()))
     assert quiet == fired == ALERTS.keys()
 
@@ -89,17 +89,17 @@ def told(stack):
     ]
     # What Prometheus itself adds.
     names = {"up": {"job", "instance"}}
-    for each in samples:
-        names.setdefault(each.name, {"job", "instance"}).update(each.labels)
+    for sample in samples:
+        names.setdefault(sample.name, {"job", "instance"}).update(sample.labels)
     return names
 
 
 def test_an_instance_behind_nginx_tells_more(stack):
     """On its UNIX socket too an instance knows its queue; its master says what harakiri ended."""
-    told = stack.figures()
-    assert told["uwsgi_listen_queue_limit"].samples[0].value == 1024
-    assert told["uwsgi_listen_queue"].samples[0].value == 0
-    assert [each.value for each in told["uwsgi_harakiri"].samples] == [0, 0]
+    figures = stack.figures()
+    assert figures["uwsgi_listen_queue_limit"].samples[0].value == 1024
+    assert figures["uwsgi_listen_queue"].samples[0].value == 0
+    assert [sample.value for sample in figures["uwsgi_harakiri"].samples] == [0, 0]
     (active,) = stack.figures("nginx")["nginx_connections"].samples[:1]
     assert active.labels == {"state": "active"}
     assert active.value >= 1
@@ -132,9 +132,9 @@ def test_limits_are_those_of_the_stack(nginx):
     slow = float(ALERTS["FibonacciSlow"]["expr"].rpartition(">")[2])
     assert slow in BOUNDS
     workers = int(re.search(r"worker_processes (\d+);", nginx)[1])
-    each = int(re.search(r"worker_connections (\d+);", nginx)[1])
+    connections = int(re.search(r"worker_connections (\d+);", nginx)[1])
     limit = int(ALERTS["FibonacciConnections"]["expr"].rpartition(">")[2])
-    assert 0.7 < limit / (workers * each / 2) < 0.9
+    assert 0.7 < limit / (workers * connections / 2) < 0.9
 
 
 def test_prometheus_finds_the_rules(compose):
@@ -147,24 +147,26 @@ def test_prometheus_finds_the_rules(compose):
 
 def test_panels_have_names_and_places_of_their_own():
     """No two have one id or lie on one another; each says what it shows, of a chosen Prometheus."""
-    assert len({each["id"] for each in PANELS.values()}) == len(DASHBOARD["panels"]) == len(PANELS)
+    assert (
+        len({panel["id"] for panel in PANELS.values()}) == len(DASHBOARD["panels"]) == len(PANELS)
+    )
     taken = set()
-    for each in PANELS.values():
-        assert each["description"]
-        assert each["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
-        place = each["gridPos"]
+    for panel in PANELS.values():
+        assert panel["description"]
+        assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+        place = panel["gridPos"]
         assert place["x"] + place["w"] <= 24
         cells = {
             (x, y)
             for x in range(place["x"], place["x"] + place["w"])
             for y in range(place["y"], place["y"] + place["h"])
         }
-        assert not taken & cells, each["title"]
+        assert not taken & cells, panel["title"]
         taken |= cells
 
 
 def test_the_dashboard_has_what_its_panels_name():
     """Every variable that a panel uses is one of the dashboard, or Grafana's own."""
-    own = {each["name"] for each in DASHBOARD["templating"]["list"]}
+    variables = {variable["name"] for variable in DASHBOARD["templating"]["list"]}
     used = set(re.findall(r"\$\{?(\w+)", json.dumps(DASHBOARD["panels"])))
-    assert used - {"__rate_interval"} == own
+    assert used - {"__rate_interval"} == variables

@@ -24,19 +24,21 @@ ASKED = {
 def pins(name):
     """Return the versions that a file of `requirements/` has of each package, by its name."""
     text = (ROOT / f"requirements/{name}.txt").read_text()
-    found = {}
+    versions = {}
     for package, pinned in re.findall(r"^(\S+)==(\S+)", text, re.MULTILINE):
-        found.setdefault(package, set()).add(pinned)
-    return found
+        versions.setdefault(package, set()).add(pinned)
+    return versions
 
 
 @pytest.mark.parametrize("name", ASKED)
 def test_what_is_asked_for_is_pinned(name):
     """After a change of pyproject.toml `tools/lock.sh` brings its files up to date."""
     pinned = pins(name)
-    for each in map(Requirement, ASKED[name]):
-        versions = pinned[canonicalize_name(each.name)]
-        assert any(each.specifier.contains(one) for one in versions), f"{each}: {versions}"
+    for requirement in map(Requirement, ASKED[name]):
+        versions = pinned[canonicalize_name(requirement.name)]
+        assert any(requirement.specifier.contains(one) for one in versions), (
+            f"{requirement}: {versions}"
+        )
 
 
 @pytest.mark.parametrize("name", ["service", "locust", "peers", "articles", "build"])

@@ -224,13 +224,13 @@ def test_a_folder_in_which_no_program_would_start_is_refused(tmp_path, name):
         text=True,
         check=False,
     )
-    character = next(each for each in name if each in '"$`')
+    character = next(candidate for candidate in name if candidate in '"$`')
     assert done.returncode == 1
     assert done.stderr == (
         f"setup: the folder {folder} has a {character} in its name, and no program of .venv would "
         "start there: rename it, then: make setup\n"
     )
-    assert [each.name for each in folder.iterdir()] == ["tools"]
+    assert [path.name for path in folder.iterdir()] == ["tools"]
 
 
 def test_a_folder_in_which_programs_start_is_not_refused(stub):
@@ -239,9 +239,9 @@ def test_a_folder_in_which_programs_start_is_not_refused(stub):
         folder = stub / name
         shutil.copytree(stub / "tools", folder / "tools")
         shutil.copytree(stub / ".venv", folder / ".venv")
-        said = start(folder, CHANGED).communicate(timeout=30)[0]
-        assert "in its name" not in said
-        assert CHANGED[:-1] in said  # what pip says, so it was asked
+        output = start(folder, CHANGED).communicate(timeout=30)[0]
+        assert "in its name" not in output
+        assert CHANGED[:-1] in output  # what pip says, so it was asked
 
 
 def package(packages, name, *listed, files=()):
@@ -276,7 +276,7 @@ def test_what_is_not_whole_is_installed_again(tmp_path):
 def test_pip_s_own_packages_are_whole():
     """What pip installed here is taken for whole: the rule is pip's of today."""
     packages = Path(pytest.__file__).parents[1]
-    assert [each.name for each in packages.glob("*.dist-info") if not halves._is_whole(each)] == []
+    assert [path.name for path in packages.glob("*.dist-info") if not halves._is_whole(path)] == []
 
 
 class Checkout:
@@ -343,8 +343,8 @@ def test_a_new_checkout_is_set_up_in_two_layers_whatever_interrupts_it(tmp_path)
 
     process = here.start("setup")
     packages = f".venv/lib/python{sys.version_info[0]}.*/site-packages"
-    found = lambda: process.poll() is not None or list(tmp_path.glob(f"{packages}/matplotlib"))  # noqa: E731
-    until(found, "the installation of the lab", timeout=600)
+    begun = lambda: process.poll() is not None or list(tmp_path.glob(f"{packages}/matplotlib"))  # noqa: E731
+    until(begun, "the installation of the lab", timeout=600)
     if "packages cannot be downloaded" in here.said():
         pytest.skip("needs a package index")
     os.killpg(process.pid, signal.SIGKILL)

@@ -178,9 +178,9 @@ def test_an_instance_says_when_it_serves(tmp_path):
             start_new_session=True,
         )
         try:
-            said = b""
-            while b"READY=1" not in said:
-                said, credentials, *_ = supervisor.recvmsg(4096, socket.CMSG_SPACE(12))
+            message = b""
+            while b"READY=1" not in message:
+                message, credentials, *_ = supervisor.recvmsg(4096, socket.CMSG_SPACE(12))
             # struct ucred: NotifyAccess=main, the default, takes it from no other process.
             assert int.from_bytes(credentials[0][2][:4], "little") == process.pid
             # It says so just before it has its own answer to SIGTERM; until then a stop is a 30.
@@ -189,8 +189,8 @@ def test_an_instance_says_when_it_serves(tmp_path):
             process.send_signal(signal.SIGTERM)
             assert process.wait(20) == 0
         finally:
-            for each in session(process.pid):
-                each.kill()
+            for leftover in session(process.pid):
+                leftover.kill()
 
 
 def log_of(stack, path):

@@ -23,12 +23,12 @@ SERVE = (str(BIN / "fibonacci"), "serve")
 
 def session(leader):
     """Return the processes of the session that *leader* began and that nobody has left."""
-    found = []
-    for each in psutil.process_iter():
+    processes = []
+    for process in psutil.process_iter():
         with suppress(ProcessLookupError):  # ended meanwhile
-            if os.getsid(each.pid) == leader:
-                found.append(each)
-    return found
+            if os.getsid(process.pid) == leader:
+                processes.append(process)
+    return processes
 
 
 @contextmanager
@@ -46,8 +46,8 @@ def serving(path, stdout, stderr, cwd=None, **variables):
     try:
         yield process
     finally:
-        for each in session(process.pid):
-            each.kill()
+        for member in session(process.pid):
+            member.kill()
         process.wait(10)
 
 
@@ -96,8 +96,8 @@ class Parts:
 
     def __exit__(self, *_):
         tree = self.tree()
-        for each in tree:
-            each.kill()
+        for member in tree:
+            member.kill()
         for process in self._running.values():
             process.wait(10)
         until(lambda: not alive(tree), "the end of what was killed")
@@ -138,7 +138,7 @@ class Parts:
 
     def tree(self):
         """Return all of their processes, also those whose parent has died."""
-        return [each for process in self._running.values() for each in session(process.pid)]
+        return [member for process in self._running.values() for member in session(process.pid)]
 
     def wait_until_right(self):
         """Wait until a client gets the right reply."""

@@ -96,12 +96,12 @@ class Clients:
     @property
     def failed(self):
         """Return the outcomes that are not the right reply."""
-        return [each for each in self.outcomes if each.failure]
+        return [outcome for outcome in self.outcomes if outcome.failure]
 
     @property
     def longest(self):
         """Return the longest that any of them took, in seconds."""
-        return max(each.took for each in self.outcomes)
+        return max(outcome.took for outcome in self.outcomes)
 
     def account(self):
         """Return how many requests were lost, then when and how."""
@@ -115,15 +115,15 @@ class Clients:
         return "\n".join([count, *lines])
 
     def _run(self):
-        address, *asked = self._asked
+        address, *request = self._asked
         kept = http.client.HTTPConnection(*address, timeout=TIMEOUT) if self._keepalive else None
         while not self._stop.wait(self._pause):
             reused = kept is not None and kept.sock is not None
-            outcome = ask(address, *asked, kept)
+            outcome = ask(address, *request, kept)
             if outcome.failure and kept is not None:
                 kept.close()
                 if self._retry and reused and outcome.failure.startswith(CLOSED):
-                    outcome = ask(address, *asked, kept)
+                    outcome = ask(address, *request, kept)
                     if outcome.failure:
                         kept.close()
             self.outcomes.append(outcome)

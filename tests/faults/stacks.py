@@ -43,10 +43,16 @@ def application(name):
 
 def connections(processes, port=None, status=psutil.CONN_ESTABLISHED):
     """Return the processes' TCP connections in a state, by default accepted; all, or to a port."""
-    pids = {each.pid for each in processes}
+    pids = {process.pid for process in processes}
     # Once for all: the kernel's table has what other tests have closed, too.
-    found = [each for each in psutil.net_connections("tcp") if each.pid in pids]
-    return [each for each in found if each.status == status and port in (None, each.laddr.port)]
+    open_connections = [
+        connection for connection in psutil.net_connections("tcp") if connection.pid in pids
+    ]
+    return [
+        connection
+        for connection in open_connections
+        if connection.status == status and port in (None, connection.laddr.port)
+    ]
 
 
 def ends_on_sigterm(pid):
@@ -75,15 +81,19 @@ class Instance:
     def workers(self):
         """Return its workers by their process ids; none while it cannot say."""
         try:
-            found = self.stats()["workers"]
+            workers = self.stats()["workers"]
         except (OSError, http.client.HTTPException, json.JSONDecodeError):
             return {}
-        return {each["pid"]: each for each in found if each["pid"]}
+        return {worker["pid"]: worker for worker in workers if worker["pid"]}
 
     def busy(self):
         """Return the process ids of those that have a request under way; an error if it is mute."""
-        found = self.stats()["workers"]
-        return [each["pid"] for each in found if each["pid"] and each["cores"][0]["in_request"]]
+        workers = self.stats()["workers"]
+        return [
+            worker["pid"]
+            for worker in workers
+            if worker["pid"] and worker["cores"][0]["in_request"]
+        ]
 
     def wait_for_new(self, pids):
         """Wait until it has as many workers as *pids*, all of them others, and return those."""
@@ -110,18 +120,18 @@ class Stack(Running):
 
     def workers(self):
         """Return the process ids of all workers of uWSGI."""
-        return {pid for each in self.instances for pid in each.workers()}
+        return {pid for instance in self.instances for pid in instance.workers()}
 
     def figures(self, target="a"):
         """Return what nginx tells Prometheus of itself or of an instance, by families."""
         reply = ask(self.folder / "metrics.sock", path=f"/metrics/{target}", timeout=STATS)
         assert reply.status == 200
-        found = text_string_to_metric_families(reply.body.decode())
-        return {each.name: each for each in found}
+        families = text_string_to_metric_families(reply.body.decode())
+        return {family.name: family for family in families}
 
     def busy(self):
         """Return the process ids of the workers that have a request under way."""
-        return [pid for each in self.instances for pid in each.busy()]
+        return [pid for instance in self.instances for pid in instance.busy()]
 
 
 @contextmanager
@@ -154,6 +164,6 @@ def production(folder, load=FIB, *, options="", replace=(), workers=2):
     profile = dataclasses.replace(profile, peer=peer)
     with running(profile, load, folder, workers) as started:
         stack = Stack(started.server, folder)
-        for each in stack.instances:  # what an instance opens last, after its workers
-            until(each.workers, f"stats at {each.socket.name}")
+        for instance in stack.instances:  # what an instance opens last, after its workers
+            until(instance.workers, f"stats at {instance.socket.name}")
         yield stack

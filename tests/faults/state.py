@@ -38,13 +38,13 @@ class State:
 def read_state(server: int) -> State:
     """Read what all processes below the guard take now, oldest first."""
     members = psutil.Process(server).children(recursive=True)
-    members.sort(key=lambda each: each.pid)
-    rollups = [Path(f"/proc/{each.pid}/smaps_rollup").read_text() for each in members]
+    members.sort(key=lambda process: process.pid)
+    rollups = [Path(f"/proc/{process.pid}/smaps_rollup").read_text() for process in members]
     sizes = [dict(_sizes(text)) for text in rollups]
     return State(
-        pss=sum(each["Pss"] for each in sizes),
-        own=sum(each["Pss_Anon"] + each["Pss_Shmem"] for each in sizes),
-        descriptors={f"{each.name()} {each.pid}": each.num_fds() for each in members},
+        pss=sum(process_sizes["Pss"] for process_sizes in sizes),
+        own=sum(process_sizes["Pss_Anon"] + process_sizes["Pss_Shmem"] for process_sizes in sizes),
+        descriptors={f"{process.name()} {process.pid}": process.num_fds() for process in members},
     )
 
 

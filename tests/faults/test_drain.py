@@ -32,10 +32,10 @@ class Requests:
     def __init__(self, address, gate, count=REQUESTS):
         self.outcomes = []
         self._gate = gate
-        asked = address, f"{LOAD.path}?{gate}", LOAD.expect.body
+        request = address, f"{LOAD.path}?{gate}", LOAD.expect.body
         add = self.outcomes.append
         self._threads = [
-            threading.Thread(target=lambda: add(ask(*asked)), daemon=True) for _ in range(count)
+            threading.Thread(target=lambda: add(ask(*request)), daemon=True) for _ in range(count)
         ]
         for thread in self._threads:
             thread.start()
@@ -45,7 +45,7 @@ class Requests:
         self._gate.touch()
         for thread in self._threads:
             thread.join()
-        return [each.failure for each in self.outcomes if each.failure]
+        return [outcome.failure for outcome in self.outcomes if outcome.failure]
 
 
 @pytest.fixture
@@ -103,14 +103,14 @@ def test_an_instance_answers_what_is_under_way(tmp_path, gate):
         until(stack.server.ended, "the end of the instance")
         assert stack.server.ended() == "env ended with exit status 0"
         assert alive(tree) == []
-        assert {each.name for each in tmp_path.glob("a.sock*")} == set()
+        assert {path.name for path in tmp_path.glob("a.sock*")} == set()
 
 
 def test_the_stack_answers_what_is_under_way(tmp_path, gate):
     """nginx is stopped first, then both instances: what they had accepted is answered."""
     with production(tmp_path, LOAD, replace=ONCE, workers=REQUESTS) as stack:
         tree = stack.tree()
-        masters = [psutil.Process(each.stats()["pid"]) for each in stack.instances]
+        masters = [psutil.Process(instance.stats()["pid"]) for instance in stack.instances]
         requests = Requests(stack.address, gate, 2 * REQUESTS)
         until(lambda: len(stack.busy()) == 2 * REQUESTS, "twelve requests under way")
         stack.nginx.send_signal(signal.SIGQUIT)

@@ -132,12 +132,14 @@ def test_what_is_no_path(tmp_path, name):
 def test_plain_python_says_so(tmp_path, run, pure, lines):
     """Without the compiled module the log has a warning, unless plain Python is asked for."""
     path = copied(tmp_path / "checkout")
-    for each in (*path.parents[1].glob("fib/*.so"), path.parents[1] / "fib/_core_c.json"):
-        each.unlink(missing_ok=True)
+    for file in (*path.parents[1].glob("fib/*.so"), path.parents[1] / "fib/_core_c.json"):
+        file.unlink(missing_ok=True)
     run(path, tmp_path / "a.sock", FIB_PURE_PYTHON=pure)
     log = tmp_path / "log"
     # The master writes the log, when it comes to it; this line follows the application's import.
     until(lambda: "WSGI app 0 " in log.read_text(), "the line of the loaded application")
-    said = [each for each in log.read_text().splitlines() if "RuntimeWarning: fib._core_c" in each]
-    assert len(said) == lines
-    assert all("pure Python" in line and "FIB_BUILD=cython" in line for line in said)
+    warnings = [
+        line for line in log.read_text().splitlines() if "RuntimeWarning: fib._core_c" in line
+    ]
+    assert len(warnings) == lines
+    assert all("pure Python" in line and "FIB_BUILD=cython" in line for line in warnings)

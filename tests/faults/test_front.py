@@ -63,15 +63,15 @@ def test_what_is_not_repeatable_is_not_repeated(tmp_path, monkeypatch, method, t
     journal = tmp_path / "journal"
     monkeypatch.setenv("JOURNAL", str(journal))
     with production(tmp_path, JOURNAL) as stack:
-        found = []
-        client = threading.Thread(target=lambda: found.append(ask(stack.address, method).status))
+        statuses = []
+        client = threading.Thread(target=lambda: statuses.append(ask(stack.address, method).status))
         client.start()
         (victim,) = until(stack.busy, "a worker at work")
         until(lambda: journal.exists() and journal.read_text(), "the note of it")
         os.kill(victim, signal.SIGKILL)
         Path(f"{journal}.go").touch()
         client.join(30)
-    assert found == [status]
+    assert statuses == [status]
     assert journal.read_text() == f"{method}\n" * times
 
 
@@ -88,9 +88,9 @@ def test_figures_are_not_for_the_public(tmp_path, allowed, status):
             assert ask(where, path=f"/metrics/{name}").status == status
 
 
-def figures(stack, *asked, **more):
+def figures(stack, *arguments, **more):
     """Return the reply to a request on port 8081, which is a UNIX socket here."""
-    return ask(stack.folder / "metrics.sock", *asked, **more)
+    return ask(stack.folder / "metrics.sock", *arguments, **more)
 
 
 @pytest.fixture(scope="module")

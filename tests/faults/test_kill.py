@@ -36,14 +36,14 @@ def kill_a_busy_worker(server):
 def test_killed_workers_lose_nothing(tmp_path, keepalive):
     """Six workers die, each with a request under way, and every client gets its reply."""
     load = waiting(25)
-    asked = load.path, load.expect.body
+    request = load.path, load.expect.body
 
     def second_tries():
         return len(TWICE.findall((tmp_path / "access.log").read_text()))
 
     with (
         production(tmp_path, load, replace=[AT_ONCE], workers=WORKERS) as stack,
-        Clients(stack.address, *asked, threads=THREADS, keepalive=keepalive) as clients,
+        Clients(stack.address, *request, threads=THREADS, keepalive=keepalive) as clients,
     ):
         before = stack.workers()
         killed = set()
@@ -79,7 +79,7 @@ def test_without_a_second_try_a_kill_is_felt(tmp_path):
             clients.wait_for(4)
             if clients.failed:
                 break
-    assert {each.failure[:3] for each in clients.failed} == {"502"}
+    assert {outcome.failure[:3] for outcome in clients.failed} == {"502"}
 
 
 @pytest.mark.slow

@@ -38,11 +38,11 @@ def pipes():
     reader is a property of the pipe, so of one pipe for both either would do.
     """
     readers, writers = ends = tuple(map(list, zip(os.pipe(), os.pipe(), strict=True)))
-    for each in writers:
-        fcntl.fcntl(each, fcntl.F_SETPIPE_SZ, PIPE)
+    for writer in writers:
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, PIPE)
     yield ends
-    for each in (*readers, *writers):
-        os.close(each)
+    for descriptor in (*readers, *writers):
+        os.close(descriptor)
 
 
 def asked(parts):
@@ -54,13 +54,13 @@ def asked(parts):
 
 def fill(writer):
     """Write to a pipe until it is full; whether its other writers wait is left as it is."""
-    own = os.open(f"/proc/self/fd/{writer}", os.O_WRONLY | os.O_NONBLOCK)
+    descriptor = os.open(f"/proc/self/fd/{writer}", os.O_WRONLY | os.O_NONBLOCK)
     try:
         with suppress(BlockingIOError):
             while True:
-                os.write(own, b".")
+                os.write(descriptor, b".")
     finally:
-        os.close(own)
+        os.close(descriptor)
 
 
 @pytest.mark.parametrize("load", [LOGGING, PRINTING], ids=lambda load: load.name)

@@ -33,22 +33,22 @@ def fail(stack, path=b"/a/failure", headers=b""):
     with socket.create_connection(stack.address, timeout=20) as connection:
         connection.sendall(request)
         head = connection.makefile("rb").read().partition(b"\r\n\r\n")[0].decode()
-    (found,) = re.findall(r"(?mi)^x-request-id: (.*)\r?$", head + "\r")
-    return int(head.split()[1]), found.strip()
+    (request_id,) = re.findall(r"(?mi)^x-request-id: (.*)\r?$", head + "\r")
+    return int(head.split()[1]), request_id.strip()
 
 
 def access_lines(stack):
     """Return nginx's lines by their ids; each of them must be JSON in UTF-8."""
     lines = (stack.folder / "access.log").read_bytes().splitlines()
     documents = [json.loads(line.decode("utf-8")) for line in lines]
-    return {each["request_id"]: each for each in documents}
+    return {document["request_id"]: document for document in documents}
 
 
 def instance_lines(stack):
     """Return uWSGI's lines about requests by their ids."""
     lines = [line for line in stack.log().splitlines() if line.startswith("{")]
     documents = [json.loads(line) for line in lines]
-    return {each["request_id"]: each for each in documents}
+    return {document["request_id"]: document for document in documents}
 
 
 def assert_everywhere(stack, name):
@@ -70,9 +70,9 @@ def test_a_request_without_a_name_gets_one(stack):
     """Without one it is 32 random digits, another for each request, and as well in every log."""
     names = [fail(stack)[1] for _ in range(2)]
     assert names[0] != names[1]
-    for each in names:
-        assert RANDOM.fullmatch(each)
-        assert_everywhere(stack, each)
+    for name in names:
+        assert RANDOM.fullmatch(name)
+        assert_everywhere(stack, name)
 
 
 LONGEST = b"a" * 64
@@ -115,7 +115,7 @@ def test_two_names_are_not_mixed(stack):
     assert_everywhere(stack, given)
 
 
-@pytest.mark.parametrize("name", [each for each in HOSTILE if each != "empty"])
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name != "empty"])
 def test_no_header_breaks_a_line(stack, name):
     """Whatever a client says of itself, its line is JSON, with the status that it got."""
     value = HOSTILE[name]

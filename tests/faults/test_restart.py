@@ -36,17 +36,19 @@ def test_a_restart_during_a_long_request_loses_nothing(tmp_path):
     answers = []
     with Parts(tmp_path, LOAD) as parts:
         parts.wait_until_right()
-        asked = parts.address, long.path, long.expect.body
-        thread = threading.Thread(target=lambda: answers.append(ask(*asked)))
+        request = parts.address, long.path, long.expect.body
+        thread = threading.Thread(target=lambda: answers.append(ask(*request)))
         thread.start()
-        busy = until(lambda: [n for n, each in parts.instances.items() if each.busy()], "a request")
+        busy = until(
+            lambda: [n for n, instance in parts.instances.items() if instance.busy()], "a request"
+        )
         with Clients(parts.address, *ASKED) as clients:
             clients.wait_for(20)
             assert parts.stop(*busy) == 0
             parts.start(*busy)
             clients.wait_for(100)
         thread.join()
-    assert [each.failure for each in answers] == [""]
+    assert [outcome.failure for outcome in answers] == [""]
     assert clients.failed == []
 
 

@@ -53,8 +53,8 @@ def running(*command, cwd=None, port=None, **variables):
         until(answers, "a reply")
         yield process, endpoint
     finally:
-        for each in session(process.pid):
-            each.kill()
+        for member in session(process.pid):
+            member.kill()
         process.wait(10)
 
 
@@ -123,9 +123,9 @@ def test_what_is_printed_serves():
 def test_what_runs_is_printed_while_it_runs(tmp_path):
     """Whether a socket is taken is asked of a start alone."""
     (tmp_path / "a.sock").write_text("mine")
-    found = said("--print", "production", SOCKET=str(tmp_path / "a.sock"))
-    assert (found.returncode, found.stderr) == (0, "")
-    assert f"SOCKET={tmp_path}/a.sock" in found.stdout
+    completed_process = said("--print", "production", SOCKET=str(tmp_path / "a.sock"))
+    assert (completed_process.returncode, completed_process.stderr) == (0, "")
+    assert f"SOCKET={tmp_path}/a.sock" in completed_process.stdout
 
 
 @pytest.mark.parametrize(
@@ -136,15 +136,15 @@ def test_what_runs_is_printed_while_it_runs(tmp_path):
 def test_a_profile_is_named_or_its_path_is(monkeypatch, words, path):
     """Without one it is `tuned`; a path is any ini's."""
     monkeypatch.chdir(ROOT)
-    found = said("--print", *words)
-    assert shlex.split(found.stdout)[-1] == str(path)
+    completed_process = said("--print", *words)
+    assert shlex.split(completed_process.stdout)[-1] == str(path)
 
 
 def test_a_mistyped_profile():
     """The one that is meant is said, and nothing starts."""
-    found = said("prodution")
-    assert found.returncode == 1
-    assert found.stderr == (
+    completed_process = said("prodution")
+    assert completed_process.returncode == 1
+    assert completed_process.stderr == (
         "fibonacci: no profile 'prodution': did you mean production? Or give the path of an ini.\n"
     )
 
@@ -171,7 +171,7 @@ def test_a_copy_of_tuned_alone_serves_another_application(tmp_path, command):
     variables = {"WSGI_APP": "journal:application", "WSGI_CHDIR": str(SITES)}
     with running(*command, cwd=tmp_path, **variables) as (_, endpoint):
         assert b"umask" in fetch(endpoint, "/", 5.0)[2]
-    assert [each.name for each in tmp_path.iterdir()] == ["tuned.ini"]
+    assert [path.name for path in tmp_path.iterdir()] == ["tuned.ini"]
 
 
 @pytest.mark.parametrize(("lines", "waits"), [("", True), ("log-master = true", False)])

@@ -161,27 +161,27 @@ def lab_warnings(folder, text):
     mine = folder / "mine.ini"
     mine.write_text(text)
     profile, reading = profiles.with_reading(str(mine))
-    said = profiles.warnings(profile, reading=reading)
-    return dict(profile.options), [line.replace(str(folder), "") for line in said]
+    warnings = profiles.warnings(profile, reading=reading)
+    return dict(profile.options), [line.replace(str(folder), "") for line in warnings]
 
 
-@pytest.mark.parametrize("name", [each for each in BAD if each not in ("comment", "alias")])
+@pytest.mark.parametrize("name", [name for name in BAD if name not in ("comment", "alias")])
 def test_number_in_the_lab(tmp_path, name):
     """The lab serves what uWSGI reads, and warns with file, line, option and what to do."""
     line, words = BAD[name]
     key, _, value = (part.strip() for part in line.partition("="))
-    options, said = lab_warnings(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{line}\n")
+    options, warnings = lab_warnings(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{line}\n")
     place = f"/mine.ini:3: {key} = {value}: " if value else f"/mine.ini:3: {key}: "
-    about = next(line for line in said if "a number" in line and "; write " in line)
+    about = next(line for line in warnings if "a number" in line and "; write " in line)
     assert about.startswith(place)
     assert options[key] == words.removeprefix("takes ")
 
 
 def test_a_server_without_workers_is_refused(tmp_path):
     """It would answer nothing: the flag that leaves the line out is named."""
-    said = lab_refusal(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{BAD['alias'][0]}\n")
-    assert said.startswith("/mine.ini:3: workers = many: ")
-    assert said.endswith("; --drop workers leaves it out")
+    message = lab_refusal(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{BAD['alias'][0]}\n")
+    assert message.startswith("/mine.ini:3: workers = many: ")
+    assert message.endswith("; --drop workers leaves it out")
 
 
 def test_a_comment_behind_a_number_is_read_as_uwsgi_reads_it(tmp_path):
@@ -195,8 +195,8 @@ def test_a_comment_behind_a_number_is_read_as_uwsgi_reads_it(tmp_path):
 def test_each_number_in_the_lab_is_named(tmp_path):
     """Whoever mends the first one knows of the others; a comment behind a number is fine."""
     lines = "threads = 2 ; two\nharakiri = 30s\nlisten = 9\npost-buffering = true"
-    _, said = lab_warnings(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{lines}\n")
-    numbers = [line for line in said if "uWSGI reads a number here" in line]
+    _, warnings = lab_warnings(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{lines}\n")
+    numbers = [line for line in warnings if "uWSGI reads a number here" in line]
     assert [line.partition(" = ")[0] for line in numbers] == [
         "/mine.ini:4: harakiri",
         "/mine.ini:6: post-buffering",
@@ -205,8 +205,10 @@ def test_each_number_in_the_lab_is_named(tmp_path):
 
 def test_quotes_around_a_number_in_the_lab(tmp_path):
     """Of which uWSGI takes 0."""
-    said = lab_refusal(tmp_path, '[uwsgi]\nhttp = :$(PORT)\nprocesses = "4"\n')
-    assert said.startswith('/mine.ini:3: processes = "4": the quotes are part of the value; leave')
+    message = lab_refusal(tmp_path, '[uwsgi]\nhttp = :$(PORT)\nprocesses = "4"\n')
+    assert message.startswith(
+        '/mine.ini:3: processes = "4": the quotes are part of the value; leave'
+    )
 
 
 def test_number_in_the_lab_is_the_one_that_is_wrong(tmp_path):
@@ -224,15 +226,15 @@ def test_number_that_uwsgi_makes_of_a_variable(tmp_path, monkeypatch):
     place = '/mine.ini:3: threads = $(MINE): uWSGI reads a number here, and takes "many"'
     assert any(line.startswith(place) for line in warned)
     monkeypatch.delenv("MINE")
-    said = lab_refusal(tmp_path, text)
-    assert said.startswith("/mine.ini:3: threads = $(MINE): if MINE is not set")
-    assert said.endswith("--env MINE=VALUE")
+    message = lab_refusal(tmp_path, text)
+    assert message.startswith("/mine.ini:3: threads = $(MINE): if MINE is not set")
+    assert message.endswith("--env MINE=VALUE")
 
 
 def test_second_section_in_the_lab(tmp_path):
     """The lab refuses a second [uwsgi] section, with file and line."""
-    said = lab_refusal(tmp_path, "[uwsgi]\nhttp = :$(PORT)\n[lab]\nsummary = x\n\n[uwsgi]\n")
-    assert said.startswith("/mine.ini:6: [uwsgi] already begins in line 1, ")
+    message = lab_refusal(tmp_path, "[uwsgi]\nhttp = :$(PORT)\n[lab]\nsummary = x\n\n[uwsgi]\n")
+    assert message.startswith("/mine.ini:6: [uwsgi] already begins in line 1, ")
 
 
 USUAL = {

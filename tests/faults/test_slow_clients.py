@@ -62,21 +62,21 @@ class Slow:
     def __exit__(self, *_):
         self._stop.set()
         self._thread.join()
-        for each in self.connections:
-            each.close()
+        for connection in self.connections:
+            connection.close()
 
     def _run(self):
         while not self._stop.wait(PACE):
-            for each in self.connections:
-                each.send(b"a")
+            for connection in self.connections:
+                connection.send(b"a")
             self.rounds += 1
 
     def unanswered(self):
         """Return how many are still connected, and have got nothing."""
         count = 0
-        for each in self.connections:
+        for connection in self.connections:
             try:
-                each.recv(1, socket.MSG_PEEK)
+                connection.recv(1, socket.MSG_PEEK)
             except BlockingIOError:
                 count += 1
         return count
@@ -115,7 +115,7 @@ def test_two_slow_senders_stop_two_workers():
         address = tuned.address
         workers = [psutil.Process(pid) for pid in tuned.spawned()]
         with Slow(address, 2, HEADERS), socket.create_connection(address) as victim:
-            held = {each.pid for each in workers}
+            held = {worker.pid for worker in workers}
             until(lambda: {c.pid for c in connections(workers, address[1])} == held, "held workers")
             victim.sendall(b"GET /9000 HTTP/1.0\r\n\r\n")
             victim.settimeout(5 * PACE)

@@ -47,8 +47,8 @@ INIS = sorted((*project.profiles().rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini
 def test_private_sockets_have_no_port(path):
     """What speaks uWSGI's protocol, or shows requests under way, is a UNIX socket."""
     options = confirmed(path)
-    assert [each for each in options if each[0] in NEVER] == []
-    assert [each for each in options if each[0] in PRIVATE and PORT.search(each[1])] == []
+    assert [option for option in options if option[0] in NEVER] == []
+    assert [option for option in options if option[0] in PRIVATE and PORT.search(option[1])] == []
 
 
 def test_who_may_talk_to_the_production_stack(tmp_path):
@@ -60,8 +60,8 @@ def test_who_may_talk_to_the_production_stack(tmp_path):
             if path.is_socket() and path.name != "metrics.sock"  # TCP where it is deployed
         }
         listening = {
-            (psutil.Process(each.pid).name(), each.laddr.port)
-            for each in connections(stack.tree(), status=psutil.CONN_LISTEN)
+            (psutil.Process(connection.pid).name(), connection.laddr.port)
+            for connection in connections(stack.tree(), status=psutil.CONN_LISTEN)
         }
         umask = json.loads(fetch(stack.server.endpoint, "/", 5.0)[2])["umask"]
     names = ("a.sock", "a.sock.stats", "b.sock", "b.sock.stats")

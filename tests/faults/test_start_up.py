@@ -120,10 +120,12 @@ def start(path, cwd, *before, **variables):
 def assert_says(status, printed, words, before=()):
     """Assert that it failed, and that one of its last lines has all *words*, after *before*."""
     last = printed.splitlines()[-LAST:]
-    said = [number for number, line in enumerate(last) if all(word in line for word in words)]
+    line_numbers = [
+        number for number, line in enumerate(last) if all(word in line for word in words)
+    ]
     assert status != 0
-    assert said, f"no line has all of {words}:\n{printed}"
-    earlier = last[: said[-1]]
+    assert line_numbers, f"no line has all of {words}:\n{printed}"
+    earlier = last[: line_numbers[-1]]
     assert not before or any(all(word in line for word in before) for line in earlier), printed
 
 
@@ -138,7 +140,8 @@ def test_fault(tmp_path, name):
     here = {key: value.format(folder=tmp_path) for key, value in fault.variables.items()}
     status, printed = start(path, tmp_path, **here)
     words, before = (
-        [word.format(folder=tmp_path) for word in each] for each in (fault.words, fault.before)
+        [word.format(folder=tmp_path) for word in templates]
+        for templates in (fault.words, fault.before)
     )
     assert_says(status, printed, words, before)
 

@@ -36,8 +36,8 @@ def test_stuck_requests(tmp_path, workers, latest):
     changed = {"options": f"harakiri = {HARAKIRI}", "replace": [SHORTER]}
     with production(tmp_path, LOAD, **changed, workers=workers) as stack:
         stuck = []
-        asked = stack.address, STUCK.path, STUCK.expect.body
-        threads = [threading.Thread(target=lambda: stuck.append(ask(*asked))) for _ in range(2)]
+        request = stack.address, STUCK.path, STUCK.expect.body
+        threads = [threading.Thread(target=lambda: stuck.append(ask(*request))) for _ in range(2)]
         for thread in threads:
             thread.start()
         until(lambda: len(stack.busy()) == 2, "two stuck requests")
@@ -47,10 +47,10 @@ def test_stuck_requests(tmp_path, workers, latest):
             others.wait_for(100)
         counts = [
             worker["harakiri_count"]
-            for each in stack.instances
-            for worker in each.workers().values()
+            for instance in stack.instances
+            for worker in instance.workers().values()
         ]
-    assert [each.failure[:3] for each in stuck] == ["502", "502"]
+    assert [outcome.failure[:3] for outcome in stuck] == ["502", "502"]
     assert others.failed == []
     assert others.longest < latest
     assert sum(counts) == 2
@@ -72,8 +72,8 @@ def test_nobody_waits_for_a_busy_instance(tmp_path):
     """While one instance's only worker is busy, the other gets every request, from both nginx."""
     load, gate = application("gated_app"), tmp_path / "gate"
     with production(tmp_path, load, workers=1) as stack:
-        asked = stack.address, f"/?{gate}", load.expect.body
-        busy = threading.Thread(target=ask, args=asked)
+        request = stack.address, f"/?{gate}", load.expect.body
+        busy = threading.Thread(target=ask, args=request)
         busy.start()
         try:
             until(stack.busy, "a worker at work")

@@ -27,7 +27,9 @@ def closed(before, after):
     """Return the later state if no process has more descriptors open than before."""
     open_now = after.descriptors.items()
     return (
-        after if all(each <= before.descriptors.get(name, 0) for name, each in open_now) else None
+        after
+        if all(number <= before.descriptors.get(name, 0) for name, number in open_now)
+        else None
     )
 
 

@@ -115,16 +115,16 @@ def refused(kind: str, connection: Connection) -> str:
 
 def garbage(connection: Connection) -> str:
     """Send what is no request of HTTP, on a connection of its own."""
-    with socket.create_connection((connection.host, connection.port), TIMEOUT) as own:
-        own.sendall(b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n")
-        received = b"".join(iter(lambda: own.recv(65536), b""))
+    with socket.create_connection((connection.host, connection.port), TIMEOUT) as client:
+        client.sendall(b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n")
+        received = b"".join(iter(lambda: client.recv(65536), b""))
     return "" if received.startswith(b"HTTP/1.1 400 ") else f"{received[:20]!r}"
 
 
 def leave(connection: Connection) -> str:
     """Ask for the longest answer, and go without reading it."""
-    with socket.create_connection((connection.host, connection.port), TIMEOUT) as own:
-        own.sendall(b"GET /" + b"9" * LONGEST + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+    with socket.create_connection((connection.host, connection.port), TIMEOUT) as client:
+        client.sendall(b"GET /" + b"9" * LONGEST + b" HTTP/1.1\r\nHost: x\r\n\r\n")
     return ""
 
 
@@ -160,6 +160,6 @@ def load(pool: Executor, address: Address, requests: int, seeds: Iterator[int]) 
     shares = [requests // CLIENTS] * CLIENTS
     shares[0] += requests % CLIENTS
     total = Tally()
-    for each in [pool.submit(play, address, share, next(seeds)) for share in shares]:
-        total.add(each.result())
+    for future in [pool.submit(play, address, share, next(seeds)) for share in shares]:
+        total.add(future.result())
     return total

@@ -35,12 +35,12 @@ def marked(monkeypatch):
     monkeypatch.setenv(MARK, value)
 
     def running() -> list[psutil.Process]:
-        return [each for each in psutil.process_iter() if _mark(each) == value]
+        return [process for process in psutil.process_iter() if _mark(process) == value]
 
     yield running
-    for each in running():  # the test has failed; the next one shall not
+    for process in running():  # the test has failed; the next one shall not
         with suppress(psutil.NoSuchProcess):
-            each.kill()
+            process.kill()
 
 
 def _mark(process: psutil.Process) -> str | None:
@@ -59,12 +59,14 @@ def ports(processes: list[psutil.Process]) -> set[int]:
     psutil would read each process's whole table, for seconds: by then a server may have ended.
     """
     listening = _listening()
-    return {port for each in processes for file in _files(each) if (port := listening.get(file))}
+    return {
+        port for process in processes for file in _files(process) if (port := listening.get(file))
+    }
 
 
 def _listening() -> dict[str, int]:
     """Return the ports of all sockets that listen, by their names in /proc/PID/fd."""
-    found = {}
+    port_of = {}
     for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
         with suppress(FileNotFoundError), table.open(encoding="ascii") as rows:
             next(rows)  # the names of the columns
@@ -72,15 +74,15 @@ def _listening() -> dict[str, int]:
                 _, address, _, state, *_, inode = row.split(maxsplit=10)[:10]
                 if state != "0A":  # those that listen come first
                     break
-                found[f"socket:[{inode}]"] = int(address.rpartition(":")[2], 16)
-    return found
+                port_of[f"socket:[{inode}]"] = int(address.rpartition(":")[2], 16)
+    return port_of
 
 
 def _files(process: psutil.Process) -> list[str]:
     """Return what its open files are; none of one that has ended."""
-    found = []
+    names = []
     with suppress(OSError):
         for file in Path(f"/proc/{process.pid}/fd").iterdir():
             with suppress(OSError):
-                found.append(str(file.readlink()))
-    return found
+                names.append(str(file.readlink()))
+    return names

@@ -33,8 +33,8 @@ class Connection(asyncio.Protocol):
             return
         if END == "reset":
             linger = struct.pack("ii", 1, 0)
-            each = self.transport.get_extra_info("socket")
-            each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            connection = self.transport.get_extra_info("socket")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             self.transport.abort()
         else:
             self.transport.close()

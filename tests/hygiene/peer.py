@@ -95,8 +95,8 @@ def reset(transport):
 def refused(_transport):
     """Listen no more, and cut all connections; the process stays."""
     listener.close()
-    for each in list(connections):
-        reset(each)
+    for connection in list(connections):
+        reset(connection)
 
 
 def dies(_transport):
@@ -131,8 +131,10 @@ def chatters(transport):
     transport.write(REPLY)
 
 
-FAULTS = {each.__name__: each for each in (status, body, truncated, closed, reset, refused, dies)}
-FAULTS |= {each.__name__: each for each in (stalls, widowed, chatters)}
+FAULTS = {
+    fault.__name__: fault for fault in (status, body, truncated, closed, reset, refused, dies)
+}
+FAULTS |= {fault.__name__: fault for fault in (stalls, widowed, chatters)}
 FAULTS["none"] = lambda transport: transport.write(REPLY)
 
 

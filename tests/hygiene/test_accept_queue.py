@@ -46,7 +46,7 @@ def _visit():
 @pytest.mark.alone
 def test_a_crowd_that_finds_the_queue_full_is_told_as_such(alone):
     """First of all causes, with the handshakes that were dropped, and no percentile is shown."""
-    (planted,) = (each for each in CASES if each.name == "accept queue")
+    (planted,) = (candidate for candidate in CASES if candidate.name == "accept queue")
     # One CPU would do, too: who drops a handshake is the kernel.
     cores = environment.split_cores()
     case = replace(planted, load=CROWD, window=WINDOW, pin=cores is not None)
@@ -54,14 +54,16 @@ def test_a_crowd_that_finds_the_queue_full_is_told_as_such(alone):
     assert dict(plan.profiles[0].options)["listen"] == "100"
     *_, trial = measure(case, plan, cores)
     # What others took of the CPU would void a trial, and drops no handshake.
-    kept = {name: each for name, each in trial.readings.items() if not name.startswith("machine.")}
+    kept = {
+        name: reading for name, reading in trial.readings.items() if not name.startswith("machine.")
+    }
     trial = replace(trial, readings=kept)
     if not alone and "listener.drops" not in trial.readings:
         pytest.skip("other servers of this network were too busy to tell whose handshakes dropped")
     assert trial.readings["listener.drops"] > 0
-    found = causes(observed(trial))
-    assert found[0].name == "accept queue"
+    trial_causes = causes(observed(trial))
+    assert trial_causes[0].name == "accept queue"
     dropped = f"{trial.readings['listener.drops']:,.0f} handshakes dropped from a full accept queue"
-    assert found[0].evidence.startswith(dropped)
-    (finding,) = [each for each in judge(trial) if each.gate.name == "accept queue"]
+    assert trial_causes[0].evidence.startswith(dropped)
+    (finding,) = [candidate for candidate in judge(trial) if candidate.gate.name == "accept queue"]
     assert finding.withholds >= {"throughput", "p50", "p90", "p99"}

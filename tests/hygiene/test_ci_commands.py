@@ -36,8 +36,8 @@ def refuse_commands(text):
 
 def printed(*words, cwd, status):
     """Return what `lab` prints on both streams; neither has a command, nor its exit another."""
-    found, out, err = lab(*words, cwd=cwd)
-    assert found == status, err
+    exit_status, out, err = lab(*words, cwd=cwd)
+    assert exit_status == status, err
     return refuse_commands(out + err)
 
 
@@ -107,7 +107,7 @@ def test_no_form_of_the_linter_has_a_command(configurations, form):
     words = ("lint", NAME, " ::error::x.ini", "--format", form)
     out = printed(*words, cwd=configurations, status=1)
     assert form not in {"json", "gitlab", "sarif"} or json.loads(out)
-    assert form != "json" or NAME in {each["file"] for each in json.loads(out)}
+    assert form != "json" or NAME in {finding["file"] for finding in json.loads(out)}
 
 
 @pytest.mark.parametrize("words", [("migrate", "--to", "gunicorn"), ("tune", "--dry-run")])
@@ -132,10 +132,10 @@ def test_annotations_are_the_only_commands(configurations):
 def test_a_diff_with_a_command_is_said_to_be_no_patch(configurations):
     """A line that is not changed begins with a blank, which GitHub's runner takes away."""
     words = ("lint", " ::error::x.ini", "--diff")
-    said = printed(*words, cwd=configurations, status=1)
-    assert said.startswith("# No patch: ")
-    assert "\n  :\\x3aerror::PWN = 1\n" in said
-    assert "\n-buffer-size = 99999\n" in said
+    output = printed(*words, cwd=configurations, status=1)
+    assert output.startswith("# No patch: ")
+    assert "\n  :\\x3aerror::PWN = 1\n" in output
+    assert "\n-buffer-size = 99999\n" in output
 
 
 @pytest.mark.skipif(not shutil.which("patch"), reason="patch is not installed")
@@ -208,7 +208,7 @@ def test_a_damaged_run_is_told_in_a_line(tmp_path):
 def test_an_exception_of_an_application_is_no_command(tmp_path):
     """Its message keeps its lines, and is read."""
     ini = write_site(tmp_path, f"raise RuntimeError({COMMANDS!r})\n")
-    said = printed("run", ini, "--path", "/", *SMALL, cwd=tmp_path, status=1)
-    assert "RuntimeError: ::error::PWN" in said
-    assert r"    :\x3astop-commands::tok" in said
-    assert r"##\x5badd-mask]e" in said
+    output = printed("run", ini, "--path", "/", *SMALL, cwd=tmp_path, status=1)
+    assert "RuntimeError: ::error::PWN" in output
+    assert r"    :\x3astop-commands::tok" in output
+    assert r"##\x5badd-mask]e" in output

@@ -21,7 +21,7 @@ def trial(**readings):
 
 def test_every_trial_has_the_reading():
     """The probe is one of those that a run starts."""
-    assert any(isinstance(each, clock.ClockProbe) for each in probes())
+    assert any(isinstance(probe, clock.ClockProbe) for probe in probes())
 
 
 def test_a_clock_that_runs_on_was_not_set():
@@ -89,4 +89,4 @@ def test_a_step_discards_the_trial(step):
 @pytest.mark.parametrize("readings", [{}, {"machine.clock_step": 0.049}])
 def test_what_is_no_step_is_no_finding(readings):
     """Nor is a reading that was not taken, as in runs of before."""
-    assert not [each for each in judge(trial(**readings)) if each.gate.name == "machine"]
+    assert not [finding for finding in judge(trial(**readings)) if finding.gate.name == "machine"]

@@ -47,10 +47,12 @@ def test_requests_without_an_answer_are_errors_and_the_trial_is_not_valid(
     assert window["retried"] == 0
     # The last request of each connection, but for what the window's edges cut off.
     assert abs(window["errors"][kind] - window["ok"] / KINDS[name][1]) <= 8
-    found = row(folder, name)
-    assert found["valid"] == 0
-    assert not withheld & found["values"].keys()
-    (finding,) = (each for each in found["findings"] if each["gate"] == "errors")
+    summary_row = row(folder, name)
+    assert summary_row["valid"] == 0
+    assert not withheld & summary_row["values"].keys()
+    (finding,) = (
+        candidate for candidate in summary_row["findings"] if candidate["gate"] == "errors"
+    )
     assert f"{window['errors'][kind]:,} {kind}" in finding["reason"]
     assert withheld <= set(finding["withholds"])
 
@@ -59,7 +61,7 @@ def test_a_server_that_keeps_no_connection_loses_nothing(folder):
     """That it does not say so costs a request sent again now and then, and no trial."""
     (window,) = last_trial(folder, "once")["windows"]
     assert window["errors"] == {}
-    assert "errors" not in {each["gate"] for each in row(folder, "once")["findings"]}
+    assert "errors" not in {finding["gate"] for finding in row(folder, "once")["findings"]}
 
 
 def test_a_server_that_keeps_them_has_nothing_sent_again(folder):

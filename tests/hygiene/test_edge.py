@@ -48,7 +48,7 @@ def lab(*words, cwd, program="lab", encoding="utf-8"):
 
 def refuse_acting(text):
     """Return *text*, in which nothing acts."""
-    assert not (found := ACTING.search(text)), ascii(text[found.start() - 60 : found.end() + 60])
+    assert not (match := ACTING.search(text)), ascii(text[match.start() - 60 : match.end() + 60])
     return text
 
 
@@ -58,14 +58,14 @@ def on_terminal(*words, cwd):
     colours = {k: v for k, v in environment().items() if k != "NO_COLOR"} | {"TERM": "xterm"}
     with subprocess.Popen([BIN / "lab", *words], cwd=cwd, env=colours, stdout=theirs):
         os.close(theirs)
-        said = b""
+        output = b""
         try:
             while some := os.read(ours, 65536):
-                said += some
+                output += some
         except OSError:  # the other end is closed
             pass
     os.close(ours)
-    return said.decode()
+    return output.decode()
 
 
 def write_site(folder, code):
@@ -132,9 +132,9 @@ KEPT = {
 def poisoned(value, key=""):
     """Return JSON with `HOSTILE` in each text of it."""
     if isinstance(value, dict):
-        return {name: poisoned(each, name) for name, each in value.items()}
+        return {name: poisoned(child, name) for name, child in value.items()}
     if isinstance(value, list):
-        return [poisoned(each, key) for each in value]
+        return [poisoned(child, key) for child in value]
     return value + HOSTILE if isinstance(value, str) and key not in KEPT else value
 
 
@@ -164,8 +164,8 @@ def foreign(tmp_path_factory):
 )
 def test_a_foreign_run_cannot_act_on_the_terminal(foreign, words, encoding):
     """Its profiles, its command and its machine are what somebody wrote."""
-    said = [word.format(run=foreign) for word in words]
-    status, out, _ = lab(*said, cwd=foreign, encoding=encoding)
+    arguments = [word.format(run=foreign) for word in words]
+    status, out, _ = lab(*arguments, cwd=foreign, encoding=encoding)
     assert status in {0, 3}
     assert words[0] == "claims" or "pwn" in out
 
@@ -185,10 +185,10 @@ def test_a_foreign_run_keeps_its_tables(foreign):
 
 def test_on_a_terminal_only_the_labs_own_styles_act(foreign):
     """A report is in colour, and what is in a run does nothing."""
-    said = on_terminal("report", str(foreign), cwd=foreign)
-    assert re.search("\x1b\\[[0-9;]*m", said)
-    refuse_acting(re.sub("\x1b\\[[0-9;]*m|\r", "", said))
-    assert SHOWN in said
+    output = on_terminal("report", str(foreign), cwd=foreign)
+    assert re.search("\x1b\\[[0-9;]*m", output)
+    refuse_acting(re.sub("\x1b\\[[0-9;]*m|\r", "", output))
+    assert SHOWN in output
 
 
 @pytest.mark.parametrize("command", ["report", "compare", "claims"])
@@ -196,9 +196,9 @@ def test_json_says_what_somebody_wrote_by_its_own_escapes(foreign, command):
     """A program reads the true text, and a terminal is shown none of it."""
     folders = [str(foreign)] * (2 if command == "compare" else 1)
     _, out, _ = lab(command, *folders, "--json", cwd=foreign)
-    said = json.loads(out)
-    assert command != "report" or said["profiles"][0]["name"].endswith(HOSTILE)
-    assert command != "compare" or said["before"].endswith("run")
+    document = json.loads(out)
+    assert command != "report" or document["profiles"][0]["name"].endswith(HOSTILE)
+    assert command != "compare" or document["before"].endswith("run")
 
 
 class Texts(HTMLParser):
@@ -227,7 +227,7 @@ def check_page(text):
     assert figures
     for figure in figures:
         parser.found += ET.fromstring(figure).itertext()
-    return [refuse_acting(each) for each in parser.found]
+    return [refuse_acting(page_text) for page_text in parser.found]
 
 
 def test_a_foreign_runs_page_is_well_formed(foreign, tmp_path):
@@ -235,7 +235,7 @@ def test_a_foreign_runs_page_is_well_formed(foreign, tmp_path):
     status, _, _ = lab("report", str(foreign), "--html", "page.html", cwd=tmp_path)
     assert status in {0, 3}
     texts = check_page((tmp_path / "page.html").read_text(encoding="utf-8"))
-    assert sum(SHOWN in each for each in texts) > 5
+    assert sum(SHOWN in page_text for page_text in texts) > 5
 
 
 # -- names of files --------------------------------------------------------------------------------
@@ -287,8 +287,8 @@ FILE = "a\n::error::pwned\x1b[2J\u202e|`x`\udcff.conf.py"
 def linted(tmp_path_factory):
     """Return a folder with configurations of which a name, options and values act."""
     folder = tmp_path_factory.mktemp("lint")
-    said = f"a\n::error::b{TITLE}"
-    text = f"workerz = 1\nworker_class = {said!r}\nloglevel = {said!r}\n"
+    value = f"a\n::error::b{TITLE}"
+    text = f"workerz = 1\nworker_class = {value!r}\nloglevel = {value!r}\n"
     (folder / FILE).write_text(text)
     (folder / "u.ini").write_text(f"[uwsgi]\nmodule = x\nworkerz{TITLE} = {TITLE}\n")
     return folder
@@ -316,14 +316,14 @@ def test_no_form_of_the_linter_acts(linted, form):
 @pytest.mark.parametrize("form", ["json", "gitlab", "sarif"])
 def test_json_of_the_linter_names_the_true_file(linted, form):
     """A program opens the file that it is told of."""
-    found = json.loads(by_form(linted, form))
+    document = json.loads(by_form(linted, form))
     if form == "json":
-        assert {each["file"] for each in found} == {FILE, "u.ini"}
-        assert any(TITLE in each["message"] for each in found)
+        assert {finding["file"] for finding in document} == {FILE, "u.ini"}
+        assert any(TITLE in finding["message"] for finding in document)
     elif form == "gitlab":
-        assert {each["location"]["path"] for each in found} == {FILE, "u.ini"}
+        assert {finding["location"]["path"] for finding in document} == {FILE, "u.ini"}
     else:
-        (place,) = found["runs"][0]["results"][0]["locations"]
+        (place,) = document["runs"][0]["results"][0]["locations"]
         uri = place["physicalLocation"]["artifactLocation"]["uri"]
         assert unquote_to_bytes(uri) == os.fsencode(FILE)
 
@@ -345,11 +345,11 @@ def test_a_console_acts_by_its_own_styles_alone():
     console.print(Text(TITLE, style="red"), TITLE, markup=False)
     with Progress(TextColumn("{task.description}"), console=console) as bar:
         bar.add_task(f"{TITLE} is measured")
-    said = stream.getvalue()
-    assert "\x1b[31m" in said
-    assert TITLE not in said
-    assert "\x1b]" not in said
-    assert "\x1b[2J" not in said
+    output = stream.getvalue()
+    assert "\x1b[31m" in output
+    assert TITLE not in output
+    assert "\x1b]" not in output
+    assert "\x1b[2J" not in output
 
 
 @pytest.mark.parametrize("name", ["stdout", "stderr"])

@@ -86,14 +86,14 @@ def test_a_disk_that_fills_up_keeps_the_finished_trials(tmp_path, disk, marked):
         leave(results, 0)
         finished = trials(tmp_path)
         assert lab.wait(60) == 1
-    said = (tmp_path / "output").read_text()
-    assert "/trials.ndjson: " in said
-    assert "the trials before this one are intact" in said
-    assert "Traceback" not in said
+    output = (tmp_path / "output").read_text()
+    assert "/trials.ndjson: " in output
+    assert "the trials before this one are intact" in output
+    assert "Traceback" not in output
     assert not marked()
     assert trials(tmp_path)[: len(finished)] == finished
     report = json.loads(run("lab", "report", "--json", cwd=tmp_path).stdout)
-    kept = {(each["slot"]["block"], each["slot"]["position"]) for each in trials(tmp_path)}
+    kept = {(trial["slot"]["block"], trial["slot"]["position"]) for trial in trials(tmp_path)}
     assert report["trials"]["measured"] == len(kept)
 
 
@@ -122,11 +122,11 @@ def test_a_temporary_file_without_room_is_named(tmp_path, disk, monkeypatch, mar
     peer.with_suffix(".conf").write_text("#" * 65536)
     done = run("lab", "run", str(peer), *HELLO, "--blocks", "1", cwd=tmp_path)
     assert done.returncode == 1
-    said = done.stderr.splitlines()[-1]
-    assert said.startswith(f"lab: {folder}/lab-"), done.stderr
-    assert "/none.conf: cannot be written: No space left on device" in said
+    message = done.stderr.splitlines()[-1]
+    assert message.startswith(f"lab: {folder}/lab-"), done.stderr
+    assert "/none.conf: cannot be written: No space left on device" in message
     assert not marked()
-    assert [each.name for each in folder.iterdir()] == ["filler"]
+    assert [path.name for path in folder.iterdir()] == ["filler"]
 
 
 def test_a_folder_that_must_not_be_written_is_named(tmp_path, marked):

@@ -75,12 +75,14 @@ def lied(tmp_path_factory):
 
 def last_trial(folder, profile):
     """Return the trial of *profile* that counts."""
-    return [each for each in trials(folder) if each["slot"]["arm"] == profile][-1]
+    return [trial for trial in trials(folder) if trial["slot"]["arm"] == profile][-1]
 
 
 def row(folder, profile):
     """Return what the summary says of *profile*."""
-    return next(each for each in summary(folder)["profiles"] if each["name"] == profile)
+    return next(
+        candidate for candidate in summary(folder)["profiles"] if candidate["name"] == profile
+    )
 
 
 @pytest.mark.parametrize(("fault", "kind"), LIES.items())
@@ -89,9 +91,9 @@ def test_a_lie_is_counted_by_its_class_and_has_no_figure(lied, fault, kind):
     folder, done = lied
     (window,) = last_trial(folder, fault)["windows"]
     assert max(window["errors"], key=window["errors"].get) == kind
-    found = row(folder, fault)
-    assert (found["valid"], found["values"]) == (0, {})
-    reasons = {each["gate"]: each["reason"] for each in found["findings"]}
+    summary_row = row(folder, fault)
+    assert (summary_row["valid"], summary_row["values"]) == (0, {})
+    reasons = {finding["gate"]: finding["reason"] for finding in summary_row["findings"]}
     assert f"{window['errors'][kind]:,} {kind}" in reasons["errors"]
     assert table_row(done.stdout, fault)[:5] == ["-"] * 5
 
@@ -114,7 +116,7 @@ def test_a_broken_server_fails_the_command(lied):
 def test_the_others_are_measured(lied):
     """All have their trial, and the honest one has only right replies."""
     folder, _ = lied
-    done = {(each["slot"]["arm"], each["slot"]["role"]) for each in trials(folder)}
+    done = {(trial["slot"]["arm"], trial["slot"]["role"]) for trial in trials(folder)}
     names = {"none", *LIES, "dies", "unstartable", "widowed", "absent"}
     assert done == {("none", "a/a")} | {(name, "profile") for name in names}
     (window,) = last_trial(folder, "none")["windows"]
@@ -145,7 +147,7 @@ def test_a_dead_server_is_told_with_the_end_of_its_log(lied, name, what, log):
     assert trial["failure"] == what
     assert trial["log"][-1] == log
     assert log in done.stderr
-    reasons = {each["gate"]: each["reason"] for each in row(folder, name)["findings"]}
+    reasons = {finding["gate"]: finding["reason"] for finding in row(folder, name)["findings"]}
     assert reasons["server died"] == f"{what}; its log ends: {log}"
 
 

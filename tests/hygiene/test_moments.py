@@ -83,7 +83,9 @@ def end(folder, temporary, marked, moment):
         if moment.at is None:
             until(lambda: trials(folder), "the first trial")
             wanted = 2 if moment.door == ASKING else 1
-            served = until(lambda: len(found := ports(marked())) >= wanted and found, "a server")
+            served = until(
+                lambda: len(open_ports := ports(marked())) >= wanted and open_ports, "a server"
+            )
         else:
             time.sleep(moment.at)
             served = ports(marked())
@@ -97,7 +99,7 @@ def end(folder, temporary, marked, moment):
         ended.add(1)  # Python's own Ctrl-C, while something is imported
     assert code in ended, (folder / "output").read_text()
     # At most an empty folder, where the signal came while it was being removed.
-    assert not [each for each in temporary.rglob("*") if not each.is_dir()]
+    assert not [path for path in temporary.rglob("*") if not path.is_dir()]
     for port in served:
         with socket.create_server(("127.0.0.1", port)):
             pass
@@ -105,7 +107,7 @@ def end(folder, temporary, marked, moment):
     report = run("lab", "report", "--json", cwd=folder)
     assert "Traceback" not in report.stderr
     if finished:
-        kept = {(each["slot"]["block"], each["slot"]["position"]) for each in trials(folder)}
+        kept = {(trial["slot"]["block"], trial["slot"]["position"]) for trial in trials(folder)}
         assert json.loads(report.stdout)["trials"]["measured"] == len(kept)
     else:
         assert report.returncode in {0, 1, 3}, report.stderr
@@ -139,7 +141,7 @@ def test_a_signal_while_the_report_is_written(tmp_path, temporary, marked):
         code = interrupt(lab, signal.SIGTERM, marked)
     # The signal's own: when everything was written and said.
     assert code in {130, -signal.SIGTERM}, (tmp_path / "output").read_text()
-    assert not [each for each in temporary.rglob("*") if not each.is_dir()]
+    assert not [path for path in temporary.rglob("*") if not path.is_dir()]
     assert not list(page.parent.glob("*.part"))
     assert len(trials(tmp_path)) >= 2
     report = run("lab", "report", "--markdown", cwd=tmp_path)

@@ -25,9 +25,9 @@ def stalled(tmp_path, monkeypatch):
         sizes = ("--blocks", "1", "--window", str(window), "--warmup", "0.1")
         load = ("--workload", "hello", "--rate", str(rate), "--connections", str(connections))
         compare("lab", "run", peer, *load, *sizes, cwd=tmp_path)
-        found = read_run(find_run(tmp_path / "results", "latest"))
-        assert len(found.trials) >= 2  # the profile's own, and its second run
-        return found
+        run = read_run(find_run(tmp_path / "results", "latest"))
+        assert len(run.trials) >= 2  # the profile's own, and its second run
+        return run
 
     return conduct
 
@@ -50,11 +50,11 @@ def test_a_stall_is_in_the_p99_of_the_plan(stalled, stall):
 @pytest.mark.slow
 def test_a_stall_that_does_not_end_leaves_no_percentile(stalled):
     """All replies came before it, at once; what was due since is in none of them."""
-    for found in observe(stalled(60.0, 3.0, healthy=RATE)):
-        assert found.trial.windows[0].queued > RATE
+    for observation in observe(stalled(60.0, 3.0, healthy=RATE)):
+        assert observation.trial.windows[0].queued > RATE
         # The latter where it began before the window, so that nothing was answered at all.
-        assert {each.gate.name for each in found.findings} & {"cut off", "overload"}
-        assert not found.metrics.keys() & {"p50", "p90", "p99"}
+        assert {finding.gate.name for finding in observation.findings} & {"cut off", "overload"}
+        assert not observation.metrics.keys() & {"p50", "p90", "p99"}
 
 
 @pytest.mark.slow
@@ -64,10 +64,12 @@ def test_a_stall_at_the_end_is_seen_while_connections_are_free(stalled):
 
     A warm-up of 10 requests, 80 of the window, and nothing any more for its last 0.7 s.
     """
-    for found in observe(stalled(60.0, 1.5, healthy=90, rate=100, connections=128)):
-        (window,) = found.trial.windows
+    for observation in observe(stalled(60.0, 1.5, healthy=90, rate=100, connections=128)):
+        (window,) = observation.trial.windows
         assert window.queued == 0
         assert window.unfinished > 0.25 * window.ok > 0
-        (finding,) = [each for each in found.findings if each.gate.name == "cut off"]
+        (finding,) = [
+            candidate for candidate in observation.findings if candidate.gate.name == "cut off"
+        ]
         assert finding.withholds >= {"p90", "p99"}
-        assert not found.metrics.keys() & finding.withholds
+        assert not observation.metrics.keys() & finding.withholds

@@ -45,7 +45,7 @@ def plan(*profiles, blocks=10, load=None):
     """Return a plan whose reference is its first profile."""
     profiles = profiles or (profile("baseline"),)
     return Plan(
-        arms=tuple(arm(each, load) for each in profiles),
+        arms=tuple(arm(the_profile, load) for the_profile in profiles),
         reference=profiles[0].name,
         blocks=blocks,
         warmup=0.7,
@@ -57,8 +57,8 @@ def plan(*profiles, blocks=10, load=None):
 def altered(the_plan, profiles=None, workload=None, load=None):
     """Return *the_plan* with other profiles, another question or another load in its arms."""
     arms = tuple(
-        arm_of(each, workload or the_plan.workload, load or the_plan.load)
-        for each in profiles or the_plan.profiles
+        arm_of(the_profile, workload or the_plan.workload, load or the_plan.load)
+        for the_profile in profiles or the_plan.profiles
     )
     return replace(the_plan, arms=arms)
 
@@ -83,22 +83,24 @@ def trial(
 
 def under(the_trial, plan=None, load=None):
     """Return a trial as it would be in *plan*, by its first arm if no other has its name."""
-    own = the_trial.slot.arm
+    the_arm = the_trial.slot.arm
     if plan is not None:
-        own = next((each for each in plan.arms if each.name == own.name), plan.arms[0])
+        the_arm = next(
+            (candidate for candidate in plan.arms if candidate.name == the_arm.name), plan.arms[0]
+        )
     if load is not None:
-        own = replace(own, load=load)
-    return replace(the_trial, slot=replace(the_trial.slot, arm=own))
+        the_arm = replace(the_arm, load=load)
+    return replace(the_trial, slot=replace(the_trial.slot, arm=the_arm))
 
 
 def paced(speed, cpu, **changes):
     """Return a trial of *speed* requests per second at *cpu* seconds each."""
     ok = round(speed * 2)
-    each = ok // CONNECTIONS
+    per_connection = ok // CONNECTIONS
     latency = int(CONNECTIONS / speed * 1e6)
     served = window(
         ok=ok,
-        replies=(each,) * (CONNECTIONS - 1) + (ok - each * (CONNECTIONS - 1),),
+        replies=(per_connection,) * (CONNECTIONS - 1) + (ok - per_connection * (CONNECTIONS - 1),),
         latency={latency: ok - 20, latency * 2: 20},
         latency_sum=latency * (ok + 20) / 1e6,
     )
@@ -131,16 +133,16 @@ def ladder_run(speeds, *, noise=0.01, blocks=10, seed=1, load=None, environments
     chain = tuple(profile(b, against=a) for a, b in zip([None, *names], names, strict=False))
     trials = []
     for block in range(blocks):
-        arms = [(each, Role.PROFILE) for each in chain] + [(chain[0], Role.AA)]
-        for position, (each, role) in enumerate(arms):
-            speed, cpu = speeds[each.name]
+        arms = [(the_profile, Role.PROFILE) for the_profile in chain] + [(chain[0], Role.AA)]
+        for position, (the_profile, role) in enumerate(arms):
+            speed, cpu = speeds[the_profile.name]
             trials.append(
                 paced(
                     speed * chance.lognormvariate(0, noise),
                     cpu * chance.lognormvariate(0, noise),
                     block=block,
                     position=position,
-                    of=each,
+                    of=the_profile,
                     role=role,
                     load=load,
                 )
@@ -153,7 +155,9 @@ def ladder_run(speeds, *, noise=0.01, blocks=10, seed=1, load=None, environments
 def serving(the_run, applications):
     """Return *the_run* with profiles that serve *applications*: name -> module:callable."""
     altered_ones = [
-        replace(each, options=(*each.options, ("module", applications[each.name])))
-        for each in the_run.plan.profiles
+        replace(
+            the_profile, options=(*the_profile.options, ("module", applications[the_profile.name]))
+        )
+        for the_profile in the_run.plan.profiles
     ]
     return replace(the_run, plan=altered(the_run.plan, profiles=altered_ones))

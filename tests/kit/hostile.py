@@ -126,7 +126,7 @@ class Author:
         """Return what uWSGI puts a program's output in the place of."""
         scheme = self.random.choice(SCHEMES)
         what = {"exec": f"touch {self.mark()}", "http": f"{self.address}/", "fd": "0"}
-        said = f"{scheme}://{what.get(scheme, self.mark())}"
+        url = f"{scheme}://{what.get(scheme, self.mark())}"
         return self.random.choice(
             (
                 "@({})",
@@ -138,7 +138,7 @@ class Author:
                 "@({}",
                 "@@(({}))",
             )
-        ).replace("{}", said)
+        ).replace("{}", url)
 
     def line(self) -> str:
         """Return a line or a few of an ini that act."""
@@ -220,7 +220,7 @@ class Author:
 
     def lines(self) -> str:
         """Return several of them, some in loops and conditions."""
-        found = []
+        lines = []
         for _ in range(self.random.randrange(1, 6)):
             line = self.line()
             if self.random.random() < 0.2:
@@ -232,8 +232,8 @@ class Author:
                     "for-glob = *",
                 )
                 line = f"{self.random.choice(around)}\n{line}\nendif ="
-            found.append(line)
-        return "\n".join(found)
+            lines.append(line)
+        return "\n".join(lines)
 
     def file(self, name: str, text: str | bytes, kind: str) -> Hostile:
         """Write the file that is linted, in some encoding."""
@@ -396,7 +396,7 @@ class Author:
     def granian(self) -> Hostile:
         """Return a command."""
         mark = self.mark()
-        said = (
+        commands = (
             f"granian $(touch {mark}) a:b",
             f"granian `touch {mark}` a:b",
             f"granian a:b; touch {mark}",
@@ -405,7 +405,7 @@ class Author:
             "granian " + "--workers 4 " * 9000,
             f"GRANIAN_X={mark} granian a:b > {mark}",
         )
-        return Hostile(self.random.choice(said), "command")
+        return Hostile(self.random.choice(commands), "command")
 
     def starts(self) -> Hostile:
         """Write a file with start commands."""

@@ -129,10 +129,10 @@ def started(*command: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
 
 def trials(folder: Path) -> list[dict[str, Any]]:
     """Return the whole lines of the only run under *folder*/results; none before it began."""
-    found = list(folder.glob("results/*/trials.ndjson"))
-    if not found:
+    paths = list(folder.glob("results/*/trials.ndjson"))
+    if not paths:
         return []
-    *lines, _ = found[0].read_text().split("\n")
+    *lines, _ = paths[0].read_text().split("\n")
     return [json.loads(line) for line in lines]
 
 
@@ -165,8 +165,8 @@ def descendants(pid: int) -> list[psutil.Process]:
 
 def cpu_of(processes: Iterable[psutil.Process]) -> float:
     """Return the CPU seconds that they have used, without their children."""
-    times = [each.cpu_times() for each in processes]
-    return sum(each.user + each.system for each in times)
+    times = [process.cpu_times() for process in processes]
+    return sum(cpu_times.user + cpu_times.system for cpu_times in times)
 
 
 def alive(processes: list[psutil.Process]) -> list[psutil.Process]:

@@ -27,7 +27,9 @@ def why_none() -> str | None:
     """Return why there can be no hosts here; None where there can."""
     if os.geteuid() != 0:
         return "only root may make network namespaces"
-    if missing := [each for each in ("ip", "nsenter", "setpriv") if shutil.which(each) is None]:
+    if missing := [
+        program for program in ("ip", "nsenter", "setpriv") if shutil.which(program) is None
+    ]:
         return f"needs {', '.join(missing)}: apt-get install iproute2 util-linux"
     tried = subprocess.run(
         ["unshare", "--net", "ip", "link", "add", "name", "a", "type", "veth"],

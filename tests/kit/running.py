@@ -33,10 +33,10 @@ _WORKER = re.compile(r"spawned uWSGI worker \d+ \(.*?pid: (\d+)")
 
 def read_installed(name: str) -> Profile:
     """Return the profile of a name; skip the test where a program that it needs is missing."""
-    found = look(name)
-    if found.missing is not None:
-        pytest.skip(f"{name} {found.missing}")
-    return found.profile
+    installation = look(name)
+    if installation.missing is not None:
+        pytest.skip(f"{name} {installation.missing}")
+    return installation.profile
 
 
 def answer(endpoint: Endpoint, workload: Workload) -> tuple[bytes, bytes | None]:
@@ -96,14 +96,14 @@ def running(
     if isinstance(profile, str):
         profile = profiles.read(profile)
     load = load or arm_of(profile, workload("fib"), Load()).workload
-    asked = {} if workers is None else {"PROCESSES": str(workers)}
+    variables = {} if workers is None else {"PROCESSES": str(workers)}
     with (
-        mock.patch.dict(os.environ, asked),
+        mock.patch.dict(os.environ, variables),
         nullcontext(folder) if folder else tempfile.TemporaryDirectory() as path,
         ServerRunner().start(profile, load, Path(path), cores) as server,
     ):
-        found = Running(server, Path(path))
+        running_server = Running(server, Path(path))
         instances = sum("uwsgi" in command for command in profile.commands) or 1
         expected = instances * (workers or 0)
-        until(lambda: len(found.spawned()) >= expected, f"the start of {expected} workers")
-        yield found
+        until(lambda: len(running_server.spawned()) >= expected, f"the start of {expected} workers")
+        yield running_server

@@ -23,8 +23,8 @@ from tests.kit import builders
 
 def arm(name: str, body: bytes | None = b"x") -> Arm:
     profile = replace(builders.profile(name), options=(("processes", "2"),))
-    asked = Workload("w", "/", Expectation(body=body))
-    return Arm(name, profile, asked, Load(connections=2))
+    workload = Workload("w", "/", Expectation(body=body))
+    return Arm(name, profile, workload, Load(connections=2))
 
 
 def plan(*names: str, blocks: int = 1, body: bytes | None = b"x") -> Plan:
@@ -125,7 +125,7 @@ class Script:
         self.events.append(f"finished {trial.slot.arm.name} {[f.gate.name for f in findings]}")
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
-        self.events.append(f"confirming {[each.cause for each in counters]}")
+        self.events.append(f"confirming {[counter.cause for counter in counters]}")
 
     def leaving(self, departures: Sequence[Departure]) -> None:
         self.events += map(str, departures)

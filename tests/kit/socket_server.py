@@ -112,8 +112,8 @@ def socket_servers() -> Iterator[Callable[..., SocketServer]]:
     """Yield what starts servers by a *handler*, or by what `replying` takes; all end at the end."""
     with ExitStack() as started:
 
-        def start(*pieces: bytes, handler: Handler | None = None, **told: Any) -> SocketServer:
-            server = SocketServer(handler, **told) if handler else replying(*pieces, **told)
+        def start(*pieces: bytes, handler: Handler | None = None, **options: Any) -> SocketServer:
+            server = SocketServer(handler, **options) if handler else replying(*pieces, **options)
             return started.enter_context(server)
 
         yield start

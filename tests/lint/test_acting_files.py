@@ -106,7 +106,7 @@ def test_a_file_without_options_takes_little_of_both(asked, tmp_path):
     assert_bounded(tmp_path, asked)
 
 
-def assert_bounded(folder, asked):
+def assert_bounded(folder, name):
     """Lint within those bounds."""
     script = (
         "import resource, subprocess, sys\n"
@@ -115,7 +115,7 @@ def assert_bounded(folder, asked):
         "print(used.ru_utime + used.ru_stime, used.ru_maxrss, done.returncode)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, BIN / "lab", "lint", asked],
+        [sys.executable, "-c", script, BIN / "lab", "lint", name],
         cwd=folder, capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     seconds, kib, status = map(float, done.stdout.split())

@@ -44,7 +44,7 @@ def test_a_folder_is_searched_for_configurations(repository):
     """By name, and of uWSGI's by what is in them; nothing hidden, or installed."""
     done = lint(repository, ".", "--format", "json")
     assert done.returncode == 1
-    assert {each["file"] for each in json.loads(done.stdout)} == {
+    assert {finding["file"] for finding in json.loads(done.stdout)} == {
         "deploy/uwsgi.ini", "gunicorn_config.py",
     }  # fmt: skip
 
@@ -101,8 +101,8 @@ def run_action(folder, **inputs):
     programs.mkdir(parents=True)
     (programs / "lab").symlink_to(BIN / "lab")
     step = ACTION["runs"]["steps"][1]
-    given = {name: each["default"] for name, each in ACTION["inputs"].items()} | inputs
-    asked = {
+    given = {name: definition["default"] for name, definition in ACTION["inputs"].items()} | inputs
+    input_names = {
         key: re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1]
         for key, value in step["env"].items()
     }
@@ -110,7 +110,7 @@ def run_action(folder, **inputs):
         "PATH": os.environ["PATH"],
         "RUNNER_TEMP": str(folder.parent / "temp"),
         "GITHUB_STEP_SUMMARY": str(folder.parent / "summary.md"),
-        **{key: given[name] for key, name in asked.items()},
+        **{key: given[name] for key, name in input_names.items()},
     }
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
@@ -132,9 +132,9 @@ def test_the_action_may_only_show(repository):
     done = run_action(repository, fail="false", sarif="lint.sarif", arguments="--ignore\nUW3\n")
     assert done.returncode == 0
     log = json.loads((repository / "lint.sarif").read_text())
-    found = {each["ruleId"] for each in log["runs"][0]["results"]}
-    assert "UW003" in found
-    assert not [each for each in found if each.startswith("UW3")]
+    codes = {finding["ruleId"] for finding in log["runs"][0]["results"]}
+    assert "UW003" in codes
+    assert not [code for code in codes if code.startswith("UW3")]
 
 
 def test_the_action_fails_where_nothing_is_read(repository):

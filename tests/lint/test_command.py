@@ -219,7 +219,7 @@ def test_it_needs_nothing_that_measures(tmp_path):
     done = subprocess.run(
         [BIN / "python", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert {"UW003", "UW205"} <= {each["code"] for each in json.loads(done.stdout)}
+    assert {"UW003", "UW205"} <= {finding["code"] for finding in json.loads(done.stdout)}
     loaded = [name.split(".") for name in done.stderr.split()]
     heavy = {"gevent", "jinja2", "locust", "matplotlib", "msgspec", "numpy", "psutil", "rich"}
     assert not heavy & {top for top, *_ in loaded}
@@ -331,8 +331,8 @@ def test_a_missing_include_is_an_error_and_stands_for_what_it_may_have(lint):
     """UW020, at its line; no rule says what is missing, and no suppression is called unused."""
     write("u.ini", LACKING.format("ini = base.ini"))
     status, out, _ = lint("u.ini")
-    found = [tuple(line.split()[:2]) for line in out.splitlines()[:-1]]
-    assert (status, found) == (1, [("u.ini:4:1", "UW020"), ("u.ini:7:1", "UW001")])
+    findings = [tuple(line.split()[:2]) for line in out.splitlines()[:-1]]
+    assert (status, findings) == (1, [("u.ini:4:1", "UW020"), ("u.ini:7:1", "UW001")])
     assert "base.ini does not exist" in out
     write("base.ini", "[uwsgi]\nstrict = true\n")
     codes = {line.split()[1] for line in lint("u.ini")[1].splitlines()[:-1]}

@@ -41,7 +41,7 @@ LEAKS = {
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "gitlab", "markdown"])
-@pytest.mark.parametrize("how", [each for each in LEAKS if each != "a condition"])
+@pytest.mark.parametrize("how", [leak for leak in LEAKS if leak != "a condition"])
 def test_nothing_of_it_is_printed(how, form, lint):
     """In no form, and not by --diff: a pull request names what its author wants to read."""
     Path("u.ini").write_text(f"[uwsgi]\nsocket = :8000\n{LEAKS[how]}\n")
@@ -93,5 +93,5 @@ def test_a_file_elsewhere_is_read_that_is_named(lint, tmp_path):
     (server / "available" / "base.ini").write_text("[uwsgi]\nlisten = x\n")
     (server / "available" / "u.ini").write_text("[uwsgi]\nini = base.ini\nprocesses = x\n")
     (server / "enabled" / "u.ini").symlink_to("../available/u.ini")
-    for name, found in (("available/u.ini", 2), ("enabled/u.ini", 1)):
-        assert lint(os.fspath(server / name), "--select", "UW003")[1].count("UW003") == found
+    for name, count in (("available/u.ini", 2), ("enabled/u.ini", 1)):
+        assert lint(os.fspath(server / name), "--select", "UW003")[1].count("UW003") == count

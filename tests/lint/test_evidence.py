@@ -54,7 +54,7 @@ def test_evidence_is_a_place():
 INSTALLED = ("gunicorn/", "granian/", "uvicorn/", "hypercorn/")
 
 
-@cases("each", sorted({each for _, each in EVIDENCE if each.startswith(INSTALLED)}))
+@cases("each", sorted({quotation for _, quotation in EVIDENCE if quotation.startswith(INSTALLED)}))
 def test_the_line_of_an_installed_server_says_so(each):
     """In the versions that this project installs."""
     file, line, quotation = PLACE.fullmatch(each).groups()
@@ -69,8 +69,8 @@ def source(tmp_path_factory):
         return Path(given)
     folder = tmp_path_factory.mktemp("uwsgi")
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    asked = [*pip, "--no-binary", ":all:", "--no-build-isolation", "uwsgi==2.0.31"]
-    if subprocess.run(asked, cwd=folder, check=False).returncode:
+    command = [*pip, "--no-binary", ":all:", "--no-build-isolation", "uwsgi==2.0.31"]
+    if subprocess.run(command, cwd=folder, check=False).returncode:
         pytest.skip("uWSGI's source cannot be downloaded here")
     with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
         archive.extractall(folder, filter="data")
@@ -80,11 +80,11 @@ def source(tmp_path_factory):
 @pytest.mark.slow
 def test_the_lines_of_uwsgis_source_say_so(source):
     """Each quotation is in its line of 2.0.31."""
-    for code, each in EVIDENCE:
-        match = PLACE.fullmatch(each)
+    for code, quotation in EVIDENCE:
+        match = PLACE.fullmatch(quotation)
         if match and match[1].endswith((".c", ".h")):
             lines = (source / match[1]).read_text(errors="replace").splitlines()
-            assert match[3] in lines[int(match[2]) - 1], f"{code}: {each}"
+            assert match[3] in lines[int(match[2]) - 1], f"{code}: {quotation}"
 
 
 @pytest.mark.slow

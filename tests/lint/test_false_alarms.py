@@ -39,7 +39,7 @@ RIGHT = {
 def found(folder, text, name="uwsgi.ini"):
     """Return the codes of what is found in a file, each with its severity."""
     (folder / name).write_text(text)
-    return {each.code: each.severity for each in lint(str(folder / name), Known()).flaws}
+    return {flaw.code: flaw.severity for flaw in lint(str(folder / name), Known()).flaws}
 
 
 @pytest.mark.parametrize("what", RIGHT)
@@ -91,6 +91,6 @@ def test_advice_is_what_was_meant(wrong, meant, tmp_path):
     """And not what is spelt alike."""
     (tmp_path / "uwsgi.ini").write_text(f"[uwsgi]\n{APP}{wrong}\n")
     flaws = lint(str(tmp_path / "uwsgi.ini"), Known()).flaws
-    (flaw,) = (each for each in flaws if each.code == "UW001")
+    (flaw,) = (candidate for candidate in flaws if candidate.code == "UW001")
     assert flaw.message.endswith(f"write {meant}" if meant else "leave it out")
     assert flaw.spot.file == Path(tmp_path / "uwsgi.ini")

@@ -52,7 +52,7 @@ def mended(text, fixes, folder, code="UW"):
 
 
 @pytest.mark.parametrize("fixes", ["safe", "unsafe"])
-@pytest.mark.parametrize("code", [each for each in sorted(RULES) if each.startswith("UW")])
+@pytest.mark.parametrize("code", [code for code in sorted(RULES) if code.startswith("UW")])
 def test_mending_twice_is_mending_once(code, fixes, tmp_path):
     """And comments stay."""
     text = f"{example(code, RULES[code].bad).texts[Path('uwsgi.ini')]}; the end\n"
@@ -65,9 +65,9 @@ def test_mending_twice_is_mending_once(code, fixes, tmp_path):
 def test_a_fix_mends_what_it_is_for(code):
     """What a rule finds in its bad example is gone when it is fixed."""
     config = example(code, RULES[code].bad)
-    found = [flaw for flaw in judged(config) if flaw.code == code]
-    fixes = [flaw.fix.edits for flaw in found if flaw.fix is not None]
-    if len(fixes) < len(found):
+    flaws = [flaw for flaw in judged(config) if flaw.code == code]
+    fixes = [flaw.fix.edits for flaw in flaws if flaw.fix is not None]
+    if len(fixes) < len(flaws):
         assert not fixes, "some can be fixed and some not: give two rules"
         return
     texts = applied(config.texts, fixes)
@@ -148,7 +148,10 @@ def test_a_fix_changes_the_options_that_it_names_and_no_others(code):
             continue
         texts = applied(config.texts, [flaw.fix.edits])
         after = reader.read(config.file, Known(overlay=texts))
-        pairs = [{(s.option, s.value) for s in each.settings} for each in (config, after)]
+        pairs = [
+            {(s.option, s.value) for s in configuration.settings}
+            for configuration in (config, after)
+        ]
         changed = {name for name, _ in pairs[0] ^ pairs[1]}
         named = {name for name in changed if name in f"{flaw.fix.description} {flaw.message}"}
         assert changed == named
@@ -165,7 +168,7 @@ def test_a_file_keeps_its_mode_and_a_link_stays_one(tmp_path, monkeypatch):
     assert file.read_bytes() == b"[uwsgi]\nsocket = :3031\n; \xff\n# four\nprocesses = 4\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert link.is_symlink()
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["real.ini", "uwsgi.ini"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["real.ini", "uwsgi.ini"]
 
 
 def test_a_file_elsewhere_is_written_if_it_is_named_and_not_through_a_link(tmp_path, monkeypatch):
@@ -203,7 +206,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     with pytest.raises(ProfileError, match="No space left"):
         list(lint("a.ini", Known(), fixes="safe").write([file]))
     assert "99999" in file.read_text()
-    assert [each.name for each in tmp_path.iterdir()] == ["a.ini"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.ini"]
 
 
 def test_requests_that_fail_are_logged_after_a_fix(tmp_path):

@@ -135,8 +135,8 @@ def test_a_log_of_sarif_names_the_page_of_a_rule(monkeypatch):
 def test_a_file_below_this_folder_is_named_from_here(tmp_path, monkeypatch):
     """As a repository names it; another keeps its path."""
     monkeypatch.chdir(tmp_path)
-    for path, said in ((tmp_path / "a/u.ini", "a/u.ini"), (Path("/etc/u.ini"), "/etc/u.ini")):
-        assert LocatedFlaw(Flaw("UW001", Severity.ERROR, "", Spot(path, 1, 1)), "").file == said
+    for path, name in ((tmp_path / "a/u.ini", "a/u.ini"), (Path("/etc/u.ini"), "/etc/u.ini")):
+        assert LocatedFlaw(Flaw("UW001", Severity.ERROR, "", Spot(path, 1, 1)), "").file == name
 
 
 def test_every_rule_explains_itself():

@@ -13,22 +13,22 @@ from tests.kit.lab_process import BIN
 
 GOOD = Path(__file__).with_name("good")
 
-FILES = sorted(each for each in GOOD.glob("*/*") if each.is_file())
+FILES = sorted(path for path in GOOD.glob("*/*") if path.is_file())
 
 
-@pytest.mark.parametrize("path", FILES, ids=[f"{each.parent.name}-{each.name}" for each in FILES])
+@pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.name}" for path in FILES])
 def test_by_default_it_passes(path):
     """Nothing but remarks, of a machine's files and of a container's; and each is strict."""
     known = Known(confined=(GOOD,))
     linted = lint(str(path), known, container=path.parent.name == "container")
-    counted = [each.message for each in linted.flaws if each.severity is not Severity.REMARK]
+    counted = [flaw.message for flaw in linted.flaws if flaw.severity is not Severity.REMARK]
     assert not counted
     assert linted.config.server != "uWSGI" or linted.config.on("strict")
 
 
 def test_all_servers_are_among_them():
     """uWSGI's ini and YAML, gunicorn's module, granian's command."""
-    assert {each.suffix for each in FILES} == {".ini", ".yaml", ".py", ".granian"}
+    assert {path.suffix for path in FILES} == {".ini", ".yaml", ".py", ".granian"}
 
 
 @pytest.mark.parametrize("path", sorted(GOOD.glob("*/gunicorn.conf.py")), ids=str)
@@ -55,4 +55,4 @@ def test_a_port_that_others_publish_is_a_remark(address, container, severity, tm
     path = tmp_path / "uwsgi.ini"
     path.write_text(f"[uwsgi]\nhttp-socket = {address}\nmodule = shop:app\n")
     flaws = lint(str(path), Known(), container=container).flaws
-    assert [each.severity for each in flaws if each.code == "UW310"] == [severity]
+    assert [flaw.severity for flaw in flaws if flaw.code == "UW310"] == [severity]

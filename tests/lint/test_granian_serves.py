@@ -162,28 +162,28 @@ def test_waiting_connections_are_reset_with_their_worker(tmp_path):
     with granian(tmp_path, *options) as (port, process):
         until(lambda: served(port), "a reply")
         first = workers(process)[0]
-        found, done = Counter(), threading.Event()
-        clients = [threading.Thread(target=_ask, args=(port, found, done)) for _ in range(24)]
+        outcomes, done = Counter(), threading.Event()
+        clients = [threading.Thread(target=_ask, args=(port, outcomes, done)) for _ in range(24)]
         for client in clients:
             client.start()
         try:
             until(lambda: not first.is_running(), "another worker", 120)
-            served_then = found["ok"]
-            until(lambda: found["ok"] > served_then + 24, "its replies")
+            served_then = outcomes["ok"]
+            until(lambda: outcomes["ok"] > served_then + 24, "its replies")
         finally:
             done.set()
             for client in clients:
                 client.join()
-        assert (found["reset"] == 0) is kept
+        assert (outcomes["reset"] == 0) is kept
 
 
-def _ask(port, found, done):
+def _ask(port, outcomes, done):
     """Ask on new connections until it is *done*; count the replies, and what has none."""
     while not done.is_set():
         with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
             with suppress(ConnectionResetError):
                 client.sendall(REQUEST.replace(b"/ ", b"/?0.05 ", 1) % b"Connection: close\r\n")
                 if client.recv(99):
-                    found["ok"] += 1
+                    outcomes["ok"] += 1
                     continue
-            found["reset"] += not done.is_set()
+            outcomes["reset"] += not done.is_set()

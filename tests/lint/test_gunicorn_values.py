@@ -66,8 +66,8 @@ def conf(tmp_path):
 def test_the_table_takes_what_gunicorns_own_validator_takes(kind):
     """So that gunicorn need not be asked, of which a part imports what a file names."""
     kinds = gunicorn.carried()["validators"]
-    name = next(name for name, each in kinds.items() if each == kind)
-    validator = next(each.validator for each in KNOWN_SETTINGS if each.name == name)
+    name = next(name for name, validator_kind in kinds.items() if validator_kind == kind)
+    validator = next(setting.validator for setting in KNOWN_SETTINGS if setting.name == name)
 
     def taken(value):
         try:
@@ -236,8 +236,8 @@ def test_a_name_that_is_mended_is_there_once(conf, text, after):
 )
 def test_what_is_mended_is_python_and_says_each_setting_once(conf, text):
     """No fix takes away the one line of a block, or puts another line into it."""
-    said = [each.name for each in gunicorn.bindings(mended(conf(text)))]
-    assert len(said) == len(set(said))
+    names = [binding.name for binding in gunicorn.bindings(mended(conf(text)))]
+    assert len(names) == len(set(names))
 
 
 BOM = b"\xef\xbb\xbf"
@@ -288,8 +288,8 @@ def test_one_reader_says_what_a_module_sets():
         "from base import daemon\nworkers, threads = 2, 4\nbind = f'unix:{x}'\n"
         "if x:\n    timeout = 9\ndef on_exit(server):\n    backlog = 1\n"
     )
-    said = gunicorn.assignments(text)
-    assert said == {
+    assignments = gunicorn.assignments(text)
+    assert assignments == {
         "daemon": "from base import daemon",
         "workers": 2,
         "threads": 4,
@@ -297,7 +297,9 @@ def test_one_reader_says_what_a_module_sets():
         "timeout": "9",
         "on_exit": "def on_exit",
     }
-    assert [name for name, value in said.items() if isinstance(value, gunicorn.ComputedValue)] == [
+    assert [
+        name for name, value in assignments.items() if isinstance(value, gunicorn.ComputedValue)
+    ] == [
         "daemon",
         "bind",
         "timeout",

@@ -41,12 +41,12 @@ def traced(folder, names):
         cwd=folder, env={**os.environ, **evil, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
-        printed, said = process.communicate()
-    if "ptrace" in said and not printed:
-        pytest.skip(f"strace may not trace here: {said.splitlines()[0]}")
+        printed, stderr = process.communicate()
+    if "ptrace" in stderr and not printed:
+        pytest.skip(f"strace may not trace here: {stderr.splitlines()[0]}")
     done = [json.loads(line) for line in printed.splitlines()]
     last = done[-1]["name"] if done else "none"
-    assert len(done) == len(names), f"ended after {last!r}, with {said[-800:]}"
+    assert len(done) == len(names), f"ended after {last!r}, with {stderr[-800:]}"
     calls = trace.read_text(errors="replace").split(lint_each.BEGINS, 1)[1].splitlines()[1:]
     return done, calls
 
@@ -67,17 +67,17 @@ def check(folder, seeds):
         listener.settimeout(0)
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         made = hostile.write(folder, seeds, address)
-        done, calls = traced(folder, [each.name for each in made])
+        done, calls = traced(folder, [configuration.name for configuration in made])
         with pytest.raises(BlockingIOError):
             listener.accept()
     assert not [call for call in calls if forbidden(call)][:5]
     assert not list((folder / "marks").iterdir())
-    for each, of in zip(done, made, strict=True):
-        told = f"{of.kind}, {each}"
-        assert each["status"] in {0, 1, 2}, told
-        assert "Traceback" not in each["printed"], told
-        assert each["seconds"] < SECONDS, told
-        assert each["kib"] < KIB, told
+    for outcome, of in zip(done, made, strict=True):
+        description = f"{of.kind}, {outcome}"
+        assert outcome["status"] in {0, 1, 2}, description
+        assert "Traceback" not in outcome["printed"], description
+        assert outcome["seconds"] < SECONDS, description
+        assert outcome["kib"] < KIB, description
 
 
 def test_sixty_files_get_nothing_done(tmp_path):

@@ -20,7 +20,7 @@ INIS = ROOT / "tests" / "inis"
 
 def pairs(config):
     """Return the options of a configuration with their values."""
-    return [(each.option, each.value) for each in config.settings]
+    return [(setting.option, setting.value) for setting in config.settings]
 
 
 @pytest.mark.parametrize("name", [path.name for path in sorted(INIS.glob("*.ini"))])
@@ -65,5 +65,5 @@ def test_it_is_read_as_uwsgi_reads_it(name, tmp_path):
 )
 def test_what_is_wrong_in_it_is_found(name, expected):
     """By the rules that are made of such files; also without any uWSGI."""
-    found = {flaw.code for flaw in judged(read(INIS / f"{name}.ini", Known(environ=os.environ)))}
-    assert expected <= found
+    codes = {flaw.code for flaw in judged(read(INIS / f"{name}.ini", Known(environ=os.environ)))}
+    assert expected <= codes

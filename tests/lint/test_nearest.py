@@ -45,5 +45,5 @@ def test_a_name_without_letters_has_none():
 
 def test_options_by_their_length():
     """All of them, and no other."""
-    found = uwsgi_options().of_length(4, 5)
-    assert sorted(found) == sorted(name for name in KNOWN["uwsgi"] if len(name) in {4, 5})
+    options = uwsgi_options().of_length(4, 5)
+    assert sorted(options) == sorted(name for name in KNOWN["uwsgi"] if len(name) in {4, 5})

@@ -20,5 +20,5 @@ def test_a_profile_is_clean_or_says_why_not(path, container):
     """In a container and outside of one; and no comment is there for nothing."""
     config = servers.of_file(path).read(path, Known(container=container))
     # What production.ini includes by a command is not read, and need not be.
-    found = judged(config, Chosen(ignore=("UW901",)))
-    assert not [(flaw.code, flaw.spot.file.name, flaw.spot.line) for flaw in found]
+    flaws = judged(config, Chosen(ignore=("UW901",)))
+    assert not [(flaw.code, flaw.spot.file.name, flaw.spot.line) for flaw in flaws]

@@ -197,7 +197,9 @@ def test_static_expires_has_a_blank_and_a_type_an_equals_sign(ini):
 def test_an_unknown_option_is_told_what_was_meant(line, advice, ini):
     """Not the word that looks most like it."""
     ini.write_text(f"[uwsgi]\n{line}\n")
-    (flaw,) = (each for each in lint(str(ini), Known()).flaws if each.code == "UW001")
+    (flaw,) = (
+        candidate for candidate in lint(str(ini), Known()).flaws if candidate.code == "UW001"
+    )
     assert flaw.message.endswith(f"; {advice}")
 
 
@@ -347,8 +349,10 @@ def settled(text):
                 config.set(name, value)
     except (TypeError, ValueError):
         return None
-    found = {name: each.get() for name, each in config.settings.items() if name != "worker_class"}
-    return found | {"worker_class": config.worker_class_str}
+    values = {
+        name: setting.get() for name, setting in config.settings.items() if name != "worker_class"
+    }
+    return values | {"worker_class": config.worker_class_str}
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))

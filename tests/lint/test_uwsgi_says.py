@@ -56,26 +56,26 @@ GETS = {
 @pytest.mark.parametrize("code", GETS)
 def test_a_value_is_what_the_rule_says(code, tmp_path):
     """Not what was meant."""
-    said, _ = started(tmp_path, RULES[code].bad, *SHOW)
-    assert GETS[code] in said
+    output, _ = started(tmp_path, RULES[code].bad, *SHOW)
+    assert GETS[code] in output
 
 
 @pytest.mark.parametrize("code", ["UW007", "UW008", "UW010"])
 def test_lines_are_not_read(code, tmp_path):
     """Neither below a section that is called otherwise, nor in a condition that does not hold."""
     for text, there in ((RULES[code].bad, False), (RULES[code].good, True)):
-        said, _ = started(tmp_path, text, *SHOW)
-        assert text.splitlines()[-1] in said if there else text.splitlines()[-1] not in said
+        output, _ = started(tmp_path, text, *SHOW)
+        assert text.splitlines()[-1] in output if there else text.splitlines()[-1] not in output
 
 
 def test_a_percent_sign_takes_what_follows(tmp_path):
     """The next character, or the end of the line."""
-    said, _ = started(tmp_path, RULES["UW009"].bad, *SHOW)
-    assert f"log-date = --{tmp_path}/\n" in said
-    said, _ = started(tmp_path, "env = A=1%\nenv = B=2", *SHOW)
-    assert "env = A=1env = B=2\n" in said
-    said, _ = started(tmp_path, "; 50 %\nharakiri = 2", *SHOW)
-    assert "harakiri" not in said
+    output, _ = started(tmp_path, RULES["UW009"].bad, *SHOW)
+    assert f"log-date = --{tmp_path}/\n" in output
+    output, _ = started(tmp_path, "env = A=1%\nenv = B=2", *SHOW)
+    assert "env = A=1env = B=2\n" in output
+    output, _ = started(tmp_path, "; 50 %\nharakiri = 2", *SHOW)
+    assert "harakiri" not in output
 
 
 MERCY = [
@@ -95,33 +95,33 @@ def test_a_number_is_what_uwsgi_makes_of_it(code, value, got, tmp_path):
     """Its log says which number it has."""
     text = f"[uwsgi]\n{SERVES}worker-reload-mercy = {value}\n"
     assert code in codes(text)
-    said, status = started(tmp_path, text)
-    assert f"your mercy for graceful operations on workers is {got} seconds" in said
+    output, status = started(tmp_path, text)
+    assert f"your mercy for graceful operations on workers is {got} seconds" in output
     assert status == 22  # no application
 
 
 def test_none_is_yes(tmp_path):
     """Of any switch."""
     for word, on in (("none", True), ("false", False)):
-        said, _ = started(tmp_path, f"{SERVES}master = {word}")
-        assert ("running uWSGI without its master" in said) is not on
+        output, _ = started(tmp_path, f"{SERVES}master = {word}")
+        assert ("running uWSGI without its master" in output) is not on
 
 
 def test_listen_is_read_before_variables_are(tmp_path):
     """As all options that are obeyed at once."""
     text = f"listen = $(PATH)\n{SERVES}"
     assert "UW012" in codes(text)
-    said, _ = started(tmp_path, text)
-    assert "listen backlog is limited to 0 connections" in said
+    output, _ = started(tmp_path, text)
+    assert "listen backlog is limited to 0 connections" in output
 
 
 def test_of_a_file_without_its_section_nothing_is_read(tmp_path):
     """uWSGI says so in its log, and goes on."""
     text = "[uwsgi]\nini = :nosuch\nharakiri = 2\n"
     assert "UW018" in codes(text)
-    said, _ = started(tmp_path, text, *SHOW)
-    assert 't find section "nosuch" in INI configuration file' in said
-    assert "harakiri = 2" in said
+    output, _ = started(tmp_path, text, *SHOW)
+    assert 't find section "nosuch" in INI configuration file' in output
+    assert "harakiri = 2" in output
 
 
 def test_files_that_include_each_other_crash_uwsgi(tmp_path):
@@ -145,8 +145,8 @@ def test_an_include_hangs_on_the_folder_of_the_start(tmp_path):
     """Not on that of the file."""
     (tmp_path / "base.ini").write_text("[uwsgi]\nharakiri = 2\n")
     assert "harakiri = 2" in started(tmp_path, RULES["UW016"].bad, *SHOW)[0]
-    said, status = started(tmp_path, RULES["UW016"].bad, *SHOW, cwd="/")
-    assert "realpath() of base.ini failed" in said
+    output, status = started(tmp_path, RULES["UW016"].bad, *SHOW, cwd="/")
+    assert "realpath() of base.ini failed" in output
     assert status == 1
     assert "harakiri = 2" in started(tmp_path, RULES["UW016"].good, *SHOW, cwd="/")[0]
 
@@ -179,8 +179,8 @@ REFUSED = [
 def test_uwsgi_does_not_start(code, text, words, tmp_path):
     """In its own words."""
     assert code in codes(text)
-    said, status = started(tmp_path, f"{text}\n{SERVES}")
-    assert words in said
+    output, status = started(tmp_path, f"{text}\n{SERVES}")
+    assert words in output
     assert status == 1
 
 
@@ -190,8 +190,8 @@ def test_a_loop_with_one_place_ends(loop, tmp_path):
     assert "UW105" in codes(f"{loop} = 1")
     (tmp_path / "site_.py").write_text("def application(environ, start): pass\n")
     text = f"http-socket = 127.0.0.1:0\nmodule = site_\n{loop} = 1"
-    said, status = started(tmp_path, text)
-    assert f"the {loop} loop engine requires async mode" in said
+    output, status = started(tmp_path, text)
+    assert f"the {loop} loop engine requires async mode" in output
     assert status == 1
 
 
@@ -221,24 +221,24 @@ def test_an_address_is_bound_once(tmp_path):
         address = f"127.0.0.1:{free.getsockname()[1]}"
     text = f"http-socket = {address}\nstats = {address}\nmodule = nosuch"
     assert "UW111" in codes(text)
-    said, status = started(tmp_path, text)
-    assert "Address already in use" in said
+    output, status = started(tmp_path, text)
+    assert "Address already in use" in output
     assert status == 1
 
 
 def test_a_server_needs_a_socket_and_an_application(tmp_path):
     """Without the one it ends; without the other it answers 500."""
-    said, status = started(tmp_path, "module = nosuch")
-    assert "The -s/--socket option is missing" in said
+    output, status = started(tmp_path, "module = nosuch")
+    assert "The -s/--socket option is missing" in output
     assert status == 1
-    said, _ = started(tmp_path, "http-socket = 127.0.0.1:0\nhook-post-app = callint:_exit 0")
-    assert "no app loaded. going in full dynamic mode" in said
+    output, _ = started(tmp_path, "http-socket = 127.0.0.1:0\nhook-post-app = callint:_exit 0")
+    assert "no app loaded. going in full dynamic mode" in output
 
 
 def test_a_built_in_plugin_is_looked_for_in_vain(tmp_path):
     """And the server starts all the same."""
-    said, status = started(tmp_path, f"plugins = python3\n{SERVES}")
-    assert "UNABLE to load uWSGI plugin: ./python3_plugin.so" in said
+    output, status = started(tmp_path, f"plugins = python3\n{SERVES}")
+    assert "UNABLE to load uWSGI plugin: ./python3_plugin.so" in output
     assert status == 22
 
 
@@ -265,7 +265,7 @@ def test_what_only_uwsgi_takes_for_yaml_is_read_as_uwsgi_reads_it(tmp_path):
         text=True, check=False,
     )  # fmt: skip
     linted = lint(str(path), Known())
-    ours = [f"{each.option} = {each.value}" for each in linted.config.settings]
+    ours = [f"{setting.option} = {setting.value}" for setting in linted.config.settings]
     assert ours == ["log-format = %(addr) - %(uri)", "logformat = A: %(uri)", "max-vars = 9"]
     assert all(line in shown.stdout + shown.stderr for line in ours)
     assert "only a uWSGI without libyaml reads on" in linted.config.guesses

@@ -111,7 +111,7 @@ def test_an_address_means_another_one(address, made, tmp_path):
     value = address.format(port=port, folder=tmp_path)
     assert "UW022" in codes(f"socket = {value}")
     with serving(tmp_path, f"module = served:one\nsocket = {value}"):
-        sockets = {each.name for each in tmp_path.iterdir() if each.is_socket()} - {"http"}
+        sockets = {path.name for path in tmp_path.iterdir() if path.is_socket()} - {"http"}
         assert sockets == ({made.format(port=port)} if made else set())
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port))
@@ -159,7 +159,7 @@ def test_a_migration_is_run_by_each_worker_or_once(option, lazy, runs, tmp_path)
     lines = "lazy-apps = true\nprocesses = 3" if lazy else "processes = 3"
     command = f"echo manage.py migrate >> {tmp_path}/ran"
     text = f"{lines}\n{option} = {'exec:' if option.startswith('hook') else ''}{command}"
-    (flaw,) = [each for each in found_in(tmp_path, text) if each.code == "UW329"]
+    (flaw,) = [candidate for candidate in found_in(tmp_path, text) if candidate.code == "UW329"]
     assert (flaw.severity == "dangerous") is (runs > 1)
     with serving(tmp_path, f"module = served:one\nmaster = true\n{text}") as (path, log):
         until(lambda: log.read_text().count("spawned uWSGI worker") == 3, "all workers")
@@ -192,8 +192,8 @@ def found_in(folder, text, name="shop.ini", **how):
 def test_a_file_beside_it_says_who_watches(name, text, watched, tmp_path):
     """UW323: a unit, Supervisor's file or a Procfile that starts this file."""
     (tmp_path / name).write_text(text)
-    found = found_in(tmp_path, "daemonize = /var/log/shop.log")
-    assert any(each.code == "UW323" and name in each.message for each in found) is watched
+    flaws = found_in(tmp_path, "daemonize = /var/log/shop.log")
+    assert any(flaw.code == "UW323" and name in flaw.message for flaw in flaws) is watched
 
 
 def test_a_missing_include_is_a_remark_only_by_its_whole_path_in_a_container(tmp_path):
@@ -205,5 +205,5 @@ def test_a_missing_include_is_a_remark_only_by_its_whole_path_in_a_container(tmp
         (f"{tmp_path}/base.ini", {}, "error"),
         (f"{tmp_path}/base.ini", in_a_container, "remark"),
     ):
-        found = found_in(tmp_path, f"ini = {include}", **known)
-        assert [flaw.severity for flaw in found if flaw.code == "UW020"] == [severity], include
+        flaws = found_in(tmp_path, f"ini = {include}", **known)
+        assert [flaw.severity for flaw in flaws if flaw.code == "UW020"] == [severity], include

@@ -64,8 +64,8 @@ class Mirror:
             data = data[length:]
             method, target, _ = head.split(b"\r\n")[0].split()
             close = b"Connection: close\r\n" if target in self.closing else b""
-            told = b"HTTP/1.1 200 OK\r\n%sContent-Length: %d\r\n\r\n" % (close, len(target))
-            conn.sendall(told + (b"" if method == b"HEAD" else target))
+            reply = b"HTTP/1.1 200 OK\r\n%sContent-Length: %d\r\n\r\n" % (close, len(target))
+            conn.sendall(reply + (b"" if method == b"HEAD" else target))
             if close:
                 return
 
@@ -93,11 +93,11 @@ def mix():
 @pytest.mark.parametrize("weights", [[8, 1], [1] * 1009, [1000, 1, 1], [3, 2, 5, 7]])
 def test_the_order_has_each_request_as_often_as_its_weight_says(weights):
     """To the nearest whole number, and at least once."""
-    found = Counter(order(weights, 7))
-    assert found.total() == LENGTH
+    counts = Counter(order(weights, 7))
+    assert counts.total() == LENGTH
     for index, weight in enumerate(weights):
         exact = LENGTH * weight / sum(weights)
-        assert found[index] == 1 or abs(found[index] - exact) <= 1
+        assert counts[index] == 1 or abs(counts[index] - exact) <= 1
 
 
 def test_the_order_is_drawn_by_the_seed():
@@ -114,7 +114,7 @@ def test_requests_are_made_in_their_order_by_weight(serve, mix):
         mirror = Mirror(serve)
         assert count(mix(mirror.server, workload, connections=1), 400).ok == 400
         seen.append(mirror.targets)
-    assert seen[0] == seen[1] == [("/a", "/b")[each] for each in order([3, 1], 7)[:400]]
+    assert seen[0] == seen[1] == [("/a", "/b")[index] for index in order([3, 1], 7)[:400]]
 
 
 @pytest.mark.parametrize("keepalive", [True, False])
@@ -124,13 +124,13 @@ def test_each_reply_is_held_against_its_own_expectation(serve, mix, keepalive, c
     mirror = Mirror(serve, closing)
     workload = asks(get("/a", 3), get("/b"), get("/c", body=b"another"))
     window = count(mix(mirror.server, workload, connections=4, keepalive=keepalive), 1009)
-    asked = Counter(mirror.targets)
-    assert window.ok == asked["/a"] + asked["/b"]
-    assert window.errors == {"body": asked["/c"]}
-    told = [(sum(each.latency.values()), each.errors) for each in window.requests]
-    assert told == [(asked["/a"], {}), (asked["/b"], {}), (0, {"body": asked["/c"]})]
+    targets = Counter(mirror.targets)
+    assert window.ok == targets["/a"] + targets["/b"]
+    assert window.errors == {"body": targets["/c"]}
+    tallies = [(sum(answers.latency.values()), answers.errors) for answers in window.requests]
+    assert tallies == [(targets["/a"], {}), (targets["/b"], {}), (0, {"body": targets["/c"]})]
     assert window.sample == "body: /c: 200 '/c'"
-    assert abs(asked["/a"] - 605) <= 2
+    assert abs(targets["/a"] - 605) <= 2
 
 
 def test_methods_headers_and_bodies_are_sent(serve, mix):
@@ -142,9 +142,9 @@ def test_methods_headers_and_bodies_are_sent(serve, mix):
     window = count(mix(mirror.server, asks(post, head)), 60)
     assert (window.ok, window.errors) == (60, {})
     assert set(mirror.bodies) == {LARGE, b""}
-    posted = next(each for each in mirror.heads if each.startswith(b"POST /post "))
+    posted = next(sent_head for sent_head in mirror.heads if sent_head.startswith(b"POST /post "))
     assert b"\r\nCookie: id=1\r\nContent-Length: 300000" in posted
-    assert all(b"\r\nHost: localhost\r\n" in each for each in mirror.heads)
+    assert all(b"\r\nHost: localhost\r\n" in sent_head for sent_head in mirror.heads)
 
 
 def test_a_large_body_alone_is_a_load_as_well(serve, mix):
@@ -164,9 +164,9 @@ def test_an_open_loop_makes_a_mix(serve, mix):
     step_until(engine, lambda: engine.ok >= 300)
     window = engine.close_window()
     assert window.errors == {}
-    told = [sum(each.latency.values()) for each in window.requests]
-    assert sum(told) == window.ok
-    assert told[0] > 2 * told[1] > 0
+    counts = [sum(answers.latency.values()) for answers in window.requests]
+    assert sum(counts) == window.ok
+    assert counts[0] > 2 * counts[1] > 0
 
 
 def test_several_processes_make_the_mix_together(serve):
@@ -179,17 +179,19 @@ def test_several_processes_make_the_mix_together(serve):
     with EngineGenerator(2).session(endpoint, workload, load, None) as session:
         windows = session.measure(0)
     assert [window.ok for window in windows] == [100, 100]
-    told = Counter()
+    counts = Counter()
     for window in windows:
-        told.update({n: sum(each.latency.values()) for n, each in enumerate(window.requests)})
-    asked = Counter(mirror.targets)
-    assert told == {0: asked["/a"], 1: asked["/b"]}
-    assert all(b"Cookie: id=1" in each for each in mirror.heads if each.startswith(b"GET /b "))
+        counts.update(
+            {n: sum(answers.latency.values()) for n, answers in enumerate(window.requests)}
+        )
+    targets = Counter(mirror.targets)
+    assert counts == {0: targets["/a"], 1: targets["/b"]}
+    assert all(b"Cookie: id=1" in head for head in mirror.heads if head.startswith(b"GET /b "))
 
 
 def test_what_a_process_is_told_has_what_must_be_sent():
     """And nothing but that: elsewhere a secret is no field."""
     secret = Headers.of([("Authorization", "Basic x"), ("A", "b")], str)
     setup = Setup(Endpoint("127.0.0.1", 1), asks(get("/a", headers=secret), get("/b")), Load())
-    told = decode_setup(setup.encode()).workload.requests[0].headers
-    assert told.shown == (("Authorization", "Basic x"), ("A", "b"))
+    headers = decode_setup(setup.encode()).workload.requests[0].headers
+    assert headers.shown == (("Authorization", "Basic x"), ("A", "b"))

@@ -49,9 +49,9 @@ def test_a_paused_load_is_silent_and_goes_on(serve):
     with EngineGenerator().session(Endpoint(*server.address), WORKLOAD, Load(4), None) as session:
         session.warm_up(0.1, 50)
         session.pause()
-        asked = server.requests
+        requests = server.requests
         session.pause()
-        assert server.requests == asked
+        assert server.requests == requests
         session.warm_up(0.05, 20)
         (window,) = session.measure(0.1)
     assert server.accepted == 8
@@ -160,14 +160,14 @@ def test_a_series_of_windows_has_no_gap(serve):
         began = session.record(0.05)
         until(lambda: server.requests >= 100, "100 requests")
         least = perf_counter() - began
-        found = session.finish(6)
+        recording = session.finish(6)
         most = perf_counter() - began
     assert before <= began <= before + 5
-    assert least <= sum(window.wall for window in found.windows) <= most
-    assert len(found.windows) >= 2  # a busy machine joins several
-    assert found.windows[-1].unfinished == 0
-    assert sum(window.errors.get("refused", 0) for window in found.windows) == 0
-    assert found.attempted == sum(window.ok for window in found.windows) == server.requests
+    assert least <= sum(window.wall for window in recording.windows) <= most
+    assert len(recording.windows) >= 2  # a busy machine joins several
+    assert recording.windows[-1].unfinished == 0
+    assert sum(window.errors.get("refused", 0) for window in recording.windows) == 0
+    assert recording.attempted == sum(window.ok for window in recording.windows) == server.requests
 
 
 def test_every_request_of_a_series_has_an_outcome(serve):
@@ -187,11 +187,11 @@ def test_every_request_of_a_series_has_an_outcome(serve):
             reached = server.requests + 10
             session.record(0.05)
             until(lambda reached=reached: server.requests > reached, "ten more")
-            found = session.finish(drain)
-            ok = sum(window.ok for window in found.windows)
-            errors = sum(sum(window.errors.values()) for window in found.windows)
-            unfinished = found.windows[-1].unfinished
-            assert found.attempted == ok + errors + unfinished
+            recording = session.finish(drain)
+            ok = sum(window.ok for window in recording.windows)
+            errors = sum(sum(window.errors.values()) for window in recording.windows)
+            unfinished = recording.windows[-1].unfinished
+            assert recording.attempted == ok + errors + unfinished
             assert ok > 0
             assert not unfinished if decided else unfinished
             if decided:

@@ -40,7 +40,7 @@ def test_a_window_has_nothing_of_the_one_before(continued):
     windows = []
     for number, retried in ((5, 3), (2, 1)):
         recorder.restart(0, continued=continued and bool(windows))
-        count(recorder, [0.012 * each for each in range(1, number + 1)], retried)
+        count(recorder, [0.012 * step for step in range(1, number + 1)], retried)
         windows.append(recorder.close(0, ()))
     for window, number, retried in zip(windows, (5, 2), (3, 1), strict=True):
         assert (window.ok, window.received) == (number, 100 * number)

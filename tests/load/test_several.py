@@ -44,13 +44,13 @@ def test_the_parts_of_a_load_are_the_load(processes, more, requests, rate):
     """Connections and requests exactly, each process with a connection; what else, as it is."""
     whole = Load(processes + more, keepalive=False, requests=requests, timeout=3.0)
     parts = divide_load(whole, processes)
-    assert sum(each.connections for each in parts) == whole.connections
-    assert sum(each.requests for each in parts) == requests
-    assert min(each.connections for each in parts) >= 1
-    assert {(each.keepalive, each.timeout, each.rate) for each in parts} == {(False, 3.0, None)}
+    assert sum(part.connections for part in parts) == whole.connections
+    assert sum(part.requests for part in parts) == requests
+    assert min(part.connections for part in parts) >= 1
+    assert {(part.keepalive, part.timeout, part.rate) for part in parts} == {(False, 3.0, None)}
     planned = divide_load(Load(processes + more, rate=rate), processes)
-    assert math.fsum(each.rate for each in planned) == pytest.approx(rate, rel=1e-12)
-    assert {each.requests for each in planned} == {None}
+    assert math.fsum(part.rate for part in planned) == pytest.approx(rate, rel=1e-12)
+    assert {part.requests for part in planned} == {None}
 
 
 @given(st.lists(st.integers(0, 300), unique=True, min_size=1), PROCESSES)

@@ -26,8 +26,8 @@ UNSIZED = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + BODY
 
 def asked(transport=Transport.TCP, **rest):
     """Return the workload of a server that is asked in the uwsgi protocol."""
-    told = {"path": "/9", "expect": Expectation(body=BODY)} | rest
-    return Workload("nine", wire=Wire.UWSGI, transport=transport, **told)
+    fields = {"path": "/9", "expect": Expectation(body=BODY)} | rest
+    return Workload("nine", wire=Wire.UWSGI, transport=transport, **fields)
 
 
 def test_another_framing_of_http_is_a_manner_and_no_more(monkeypatch):
@@ -75,9 +75,9 @@ HEAD = (
 
 def test_a_request_is_told_in_variables():
     """The path decoded, the query not; all headers, those that are repeated joined; the body."""
-    told, body = variables(HEAD + b"\r\n\r\nab")
+    environ, body = variables(HEAD + b"\r\n\r\nab")
     assert body == b"\r\n\r\nab"
-    assert told == {
+    assert environ == {
         "QUERY_STRING": "q=%20&r",
         "REQUEST_METHOD": "POST",
         "CONTENT_TYPE": "text/plain",
@@ -172,7 +172,9 @@ def test_an_honest_server_makes_no_error(serve, engine, at, reply, keepalive):
     window = count(engine(server.address, wire=WIRE, connections=3, keepalive=keepalive), 30)
     assert (window.ok, window.errors, window.sample) == (30, {}, "")
     assert (window.connections, window.retried) == (30, 0)
-    assert {(told["PATH_INFO"], told["HTTP_HOST"]) for told, _ in seen} == {("/9", "localhost")}
+    assert {(environ["PATH_INFO"], environ["HTTP_HOST"]) for environ, _ in seen} == {
+        ("/9", "localhost")
+    }
 
 
 @pytest.mark.parametrize("reply", [REPLY, UNSIZED], ids=["length", "until the end"])

@@ -62,7 +62,9 @@ def table(browser):
 
 def complaints(browser):
     """Return the browser's own messages, but for the icon that Locust does not have."""
-    return [each for each in browser.get_log("browser") if "favicon" not in each["message"]]
+    return [
+        message for message in browser.get_log("browser") if "favicon" not in message["message"]
+    ]
 
 
 def test_from_the_form_to_the_stop_button(tmp_path):

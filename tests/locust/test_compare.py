@@ -52,8 +52,8 @@ def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
 @pytest.mark.parametrize("workload", ["echo-1k", "echo-unix-1k"])
 def test_processes_of_locust_echo(tmp_path, workload):
     """Two of them send over the workload's own wire, and get back what they sent."""
-    asked = ("--processes", "2", "--profiles", "echo-asyncio", "--workload", workload)
-    compare(*HEADLESS, *asked, *SMALL, cwd=tmp_path)
+    options = ("--processes", "2", "--profiles", "echo-asyncio", "--workload", workload)
+    compare(*HEADLESS, *options, *SMALL, cwd=tmp_path)
     for trial in trials(tmp_path):
         assert len(trial["windows"]) == 2
         for window in trial["windows"]:
@@ -81,7 +81,7 @@ def test_a_master_and_a_worker_make_the_same_run(tmp_path):
 def test_a_worker_that_is_lost_before_the_first_trial_ends_the_run(tmp_path):
     """The run was planned for both: no trial is made with the one that is left."""
     port = str(free_port())
-    (own := tmp_path / "workers").mkdir()
+    (workers_folder := tmp_path / "workers").mkdir()
     worker = (*LOCUST, "--worker", "--master-port", port)
     master = (
         *HEADLESS, "--master", "--master-bind-host", "127.0.0.1", "--master-bind-port", port,
@@ -89,8 +89,8 @@ def test_a_worker_that_is_lost_before_the_first_trial_ends_the_run(tmp_path):
     )  # fmt: skip
     with (
         started(*master, cwd=tmp_path) as process,
-        started(*worker, cwd=own) as lost,
-        started(*worker, cwd=own),
+        started(*worker, cwd=workers_folder) as lost,
+        started(*worker, cwd=workers_folder),
     ):
         until(lambda: "CPUs: " in (tmp_path / "output").read_text(), "the plan")
         lost.terminate()

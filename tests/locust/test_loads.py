@@ -17,7 +17,7 @@ HEADLESS = (*LOCUST, "--headless", "-u", "8")
 
 def windows(folder):
     """Return the windows of the only run, those of one trial side by side."""
-    return [[decode_window(each) for each in trial["windows"]] for trial in trials(folder)]
+    return [[decode_window(window) for window in trial["windows"]] for trial in trials(folder)]
 
 
 @pytest.mark.slow
@@ -25,9 +25,9 @@ def windows(folder):
 def test_a_rate_is_that_of_all_workers_together(tmp_path, processes):
     """Each worker plans the share of its users, and every request is answered."""
     compare(*HEADLESS, *processes, "--profiles", "tuned", "--rate", "200", *SMALL, cwd=tmp_path)
-    found = windows(tmp_path)
-    assert found
-    for trial in found:
+    trial_windows = windows(tmp_path)
+    assert trial_windows
+    for trial in trial_windows:
         assert sum(window.planned / window.wall for window in trial) == pytest.approx(200, rel=0.05)
         for window in trial:
             assert window.errors == {}

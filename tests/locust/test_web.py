@@ -41,8 +41,8 @@ def write_profiles(folder):
 
 def arguments_of(page):
     """Return what Locust hands to the JavaScript of one of its pages."""
-    found = re.search(r"window\.templateArgs = (.*?);?\n", page)
-    return json.loads(found[1])
+    match = re.search(r"window\.templateArgs = (.*?);?\n", page)
+    return json.loads(match[1])
 
 
 WRONG = (
@@ -94,18 +94,18 @@ def ended(tmp_path_factory):
 
 def measuring(seen):
     """Whether any reply was given while a window was open."""
-    return any(re.search(r"block \d of 2.*: window", each.get("now", "")) for each in seen)
+    return any(re.search(r"block \d of 2.*: window", status.get("now", "")) for status in seen)
 
 
 def windows(ended, name):
     """Return the windows of one profile's trials, as they lie on disk."""
-    own = (trial for trial in trials(ended.folder) if trial["slot"]["arm"] == name)
-    return [window for trial in own for window in trial["windows"]]
+    profile_trials = (trial for trial in trials(ended.folder) if trial["slot"]["arm"] == name)
+    return [window for trial in profile_trials for window in trial["windows"]]
 
 
 def rate(windows):
     """Return the correct replies per measured second; there is one generator process."""
-    return sum(each["ok"] for each in windows) / sum(each["wall"] for each in windows)
+    return sum(window["ok"] for window in windows) / sum(window["wall"] for window in windows)
 
 
 def test_the_form_offers_the_tab_and_the_downloads_and_asks_for_no_host(ended):
@@ -145,16 +145,16 @@ def test_a_port_that_is_taken_is_answered_alone(tmp_path):
 
 def test_a_wrong_field_is_answered_in_the_form(ended):
     """In words, nothing begins, and a right form begins a run afterwards."""
-    for (wrong, said), reply in zip(WRONG, ended.before.refused, strict=True):
+    for (wrong, message), reply in zip(WRONG, ended.before.refused, strict=True):
         assert not reply["success"], wrong
-        assert said in reply["message"]
+        assert message in reply["message"]
     assert ended.before.state == "ready"
     assert len(list(ended.folder.glob("results/*"))) == 1
 
 
 def test_the_page_follows_the_run(ended):
     """While it goes on: what is done, what is being done, and how long it takes."""
-    under_way = [each for each in ended.seen if each["state"] == "under way"]
+    under_way = [status for status in ended.seen if status["state"] == "under way"]
     assert any(re.fullmatch(r"\d of 6 trials, about \d+ s left", s["progress"]) for s in under_way)
     assert measuring(under_way)
     page, report = ended.pages
@@ -202,12 +202,12 @@ def test_names_and_logs_cannot_add_markup(ended):
 def test_the_csv_has_the_numbers_in_full(ended):
     """Medians as in the run's summary, empty where nothing is known."""
     good, bad = csv.DictReader(io.StringIO(ask(f"{ended.base}/profiles/profiles.csv")))
-    own = [
+    profile_trials = [
         trial
         for trial in trials(ended.folder)
         if trial["slot"]["arm"] == GOOD and trial["slot"]["role"] == "profile"
     ]
-    last = {trial["slot"]["block"]: trial for trial in own}.values()
+    last = {trial["slot"]["block"]: trial for trial in profile_trials}.values()
     expected = statistics.median(rate(trial["windows"]) for trial in last)
     if good["valid"] == "2":  # on a disturbed machine nothing counts
         assert float(good["throughput [1/s]"]) == pytest.approx(expected, rel=1e-3)
@@ -216,19 +216,19 @@ def test_the_csv_has_the_numbers_in_full(ended):
 
 def test_locusts_report_and_csv_agree_with_the_trials(ended):
     """Counts are equal, rates are over measured time, and times keep hundredths."""
-    own = windows(ended, GOOD)
+    profile_windows = windows(ended, GOOD)
     report = arguments_of(ask(f"{ended.base}/stats/report"))
     row = next(r for r in report["requests_statistics"] if r["name"] == f"01 {GOOD}")
-    assert row["num_requests"] == sum(window["ok"] for window in own)
+    assert row["num_requests"] == sum(window["ok"] for window in profile_windows)
     assert row["num_failures"] == 0
-    assert row["total_rps"] == pytest.approx(rate(own), rel=0.01)
+    assert row["total_rps"] == pytest.approx(rate(profile_windows), rel=0.01)
     times = next(r for r in report["response_time_statistics"] if r["name"] == f"01 {GOOD}")
     written = csv.DictReader(io.StringIO(ask(f"{ended.base}/stats/requests/csv")))
-    line = next(each for each in written if each["Name"] == f"01 {GOOD}")
+    line = next(candidate for candidate in written if candidate["Name"] == f"01 {GOOD}")
     assert int(line["Request Count"]) == row["num_requests"]
-    assert float(line["Requests/s"]) == pytest.approx(rate(own), rel=0.01)
+    assert float(line["Requests/s"]) == pytest.approx(rate(profile_windows), rel=0.01)
     assert float(line["99%"]) == times["0.99"]
-    assert any(times[each] % 1 for each in ("0.5", "0.9", "0.99"))
+    assert any(times[quantile] % 1 for quantile in ("0.5", "0.9", "0.99"))
 
 
 def test_locusts_charts_have_a_point_for_each_trial(ended):
@@ -236,8 +236,8 @@ def test_locusts_charts_have_a_point_for_each_trial(ended):
     history = arguments_of(ask(f"{ended.base}/stats/report"))["history"]
     measured = [trial["windows"] for trial in trials(ended.folder) if trial["windows"]]
     assert len(history) == len(measured)
-    for point, own in zip(history, measured, strict=True):
-        assert point["current_rps"][1] == pytest.approx(rate(own), rel=0.01)
+    for point, trial_windows in zip(history, measured, strict=True):
+        assert point["current_rps"][1] == pytest.approx(rate(trial_windows), rel=0.01)
         assert point["response_time_percentile_0.5"][1] > 0
         assert point["response_time_percentile_0.5"][1] <= point["response_time_percentile_0.95"][1]
 
@@ -295,11 +295,14 @@ def test_the_html_and_csv_files_of_a_headless_run_agree_with_its_trials(tmp_path
         *LOCUST, "--headless", "-u", "8", "--html", "out.html", "--csv", "out", "--profiles",
         "tuned", *SMALL, cwd=tmp_path,
     )  # fmt: skip
-    own = [window for trial in trials(tmp_path) for window in trial["windows"]]
+    profile_windows = [window for trial in trials(tmp_path) for window in trial["windows"]]
     report = arguments_of((tmp_path / "out.html").read_text())
     row = report["requests_statistics"][0]
-    assert (row["name"], row["num_requests"]) == ("01 tuned", sum(each["ok"] for each in own))
-    assert row["total_rps"] == pytest.approx(rate(own), rel=0.01)
+    assert (row["name"], row["num_requests"]) == (
+        "01 tuned",
+        sum(window["ok"] for window in profile_windows),
+    )
+    assert row["total_rps"] == pytest.approx(rate(profile_windows), rel=0.01)
     assert len(report["history"]) == len(trials(tmp_path))
     line, _ = csv.DictReader((tmp_path / "out_stats.csv").read_text().splitlines())
     assert int(line["Request Count"]) == row["num_requests"]

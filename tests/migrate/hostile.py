@@ -206,8 +206,8 @@ class Author:
 def cases(seeds: range, to: str) -> list[Case]:
     """Return what the configurations of *seeds* became."""
     with TemporaryDirectory() as folder:
-        found = [Author(seed).case(Path(folder), to) for seed in seeds]
-    return [case for case in found if case is not None]
+        outcomes = [Author(seed).case(Path(folder), to) for seed in seeds]
+    return [case for case in outcomes if case is not None]
 
 
 def meaning(
@@ -246,7 +246,9 @@ done
 """Runs each script with the shell that its arguments name."""
 
 
-def faults_of_scripts(found: Sequence[Case], folder: Path, shell: Sequence[str]) -> Iterator[str]:
+def faults_of_scripts(
+    all_cases: Sequence[Case], folder: Path, shell: Sequence[str]
+) -> Iterator[str]:
     """Yield what is wrong with scripts, as a shell runs them with a stub of granian."""
     programs = folder / "bin"
     programs.mkdir()
@@ -256,17 +258,17 @@ def faults_of_scripts(found: Sequence[Case], folder: Path, shell: Sequence[str])
     environ = {**MACHINE, "PATH": f"{programs}:/usr/bin:/bin"}
     counted = subprocess.run(("sh", "-c", CPUS + 'echo "$CPUS"'), capture_output=True, check=True)
     scripts = folder / "scripts"
-    for at, case in enumerate(found):
+    for at, case in enumerate(all_cases):
         place = scripts / f"{at:04}"
         place.mkdir(parents=True)
         _write(place / "granian.sh", case.found.text)
         if case.found.environment:
             _write(place / "granian.env", case.found.environment)
     subprocess.run((*shell, "-c", DRIVER, "sh", *shell), env=environ, cwd=scripts, check=True)
-    for at, case in enumerate(found):
+    for at, case in enumerate(all_cases):
         place = scripts / f"{at:04}"
-        told = {"granian.sh", "granian.env", "out", "err", "status"}
-        if more := {each.name for each in place.iterdir()} - told:
+        expected_names = {"granian.sh", "granian.env", "out", "err", "status"}
+        if more := {path.name for path in place.iterdir()} - expected_names:
             yield f"{at}: ran and left {more}: {case.source!r}"
         elif problem := _wrong_words(case, place, int(counted.stdout)):
             yield f"{at}: {problem}: {case.source!r}"
@@ -293,7 +295,7 @@ def _wrong_words(case: Case, place: Path, cpus: int) -> str:
         return f"status {status}, {error!r}"
     words, _, rest = output.decode("utf-8", "surrogateescape").partition(f"\0{END}\0")
     came = words.split("\0")
-    env = dict(each.partition("=")[::2] for each in rest.split("\0") if each)
+    env = dict(assignment.partition("=")[::2] for assignment in rest.split("\0") if assignment)
     wanted = [
         word
         for (line, _), text in zip(lines, meant, strict=True)
@@ -320,13 +322,17 @@ def _wrong_words(case: Case, place: Path, cpus: int) -> str:
     return f"came {differ}, and meant was {assigned}" if differ else ""
 
 
-def _assigned(found: Migration, cpus: int) -> dict[str, str]:
+def _assigned(migration: Migration, cpus: int) -> dict[str, str]:
     """Return the variables that the file sets, with what was meant; only those that it names."""
-    named = re.findall(r"^(\w+)=", found.environment, re.MULTILINE | re.ASCII)
-    said, environ, assigned = found.translation.service.senses, dict(MACHINE), {}
-    entries = [*said["environment"].values] if "environment" in said else []
-    if "pythonpath" in said:
-        parts = [part for each in said["pythonpath"].values for part in (":", *each.parts)][1:]
+    named = re.findall(r"^(\w+)=", migration.environment, re.MULTILINE | re.ASCII)
+    settings, environ, assigned = migration.translation.service.senses, dict(MACHINE), {}
+    entries = [*settings["environment"].values] if "environment" in settings else []
+    if "pythonpath" in settings:
+        parts = [
+            part
+            for expression in settings["pythonpath"].values
+            for part in (":", *expression.parts)
+        ][1:]
         entries.append(Expression(("PYTHONPATH=", *parts)))
     for value in entries:
         name, _, text = (meaning(value, environ, cpus) or "").partition("=")
@@ -338,9 +344,9 @@ def _assigned(found: Migration, cpus: int) -> dict[str, str]:
 # -- files of Python's -----------------------------------------------------------------------------
 
 
-def faults_of_python(found: Sequence[Case]) -> Iterator[str]:
+def faults_of_python(all_cases: Sequence[Case]) -> Iterator[str]:
     """Yield what is wrong with files of Python's: each is read from its bytes, and not run."""
-    for at, case in enumerate(found):
+    for at, case in enumerate(all_cases):
         try:
             tree = ast.parse(case.found.text.encode("utf-8", "surrogateescape"))
         except (SyntaxError, ValueError) as error:
@@ -361,9 +367,9 @@ def faults_of_python(found: Sequence[Case]) -> Iterator[str]:
             yield f"{at}: {error!r}: {case.source!r}"
 
 
-def _wrong_values(found: Migration, values: Mapping[str, ast.expr]) -> Iterator[str]:
+def _wrong_values(migration: Migration, values: Mapping[str, ast.expr]) -> Iterator[str]:
     environ = {**MACHINE, "X": "5", "Y": "6", "ZERO": "8"}
-    for line in found.translation.lines:
+    for line in migration.translation.lines:
         if line.value is None or line.option in {"umask", "worker_class"}:
             continue
         meant = meaning(line.value, environ, 2)
@@ -372,12 +378,12 @@ def _wrong_values(found: Migration, values: Mapping[str, ast.expr]) -> Iterator[
             came = str(came)
         if came != meant and str(line.value.number) != came:
             yield f"{line.option} is {came!r}, and meant was {meant!r}"
-    env = found.translation.service.senses.get("environment")
+    env = migration.translation.service.senses.get("environment")
     if env is not None:
-        meant_env = [meaning(each, environ, 2) for each in env.values]
+        meant_env = [meaning(expression, environ, 2) for expression in env.values]
         if (came := _evaluated(values["raw_env"], environ)) != meant_env:
             yield f"raw_env is {came!r}, and meant was {meant_env!r}"
-    app = found.translation.service.application
+    app = migration.translation.service.application
     if app is not None and _evaluated(values["wsgi_app"], environ) != str(app):
         yield "wsgi_app differs"
 
@@ -388,7 +394,7 @@ def _evaluated(node: ast.expr, environ: Mapping[str, str]) -> object:
         case ast.Constant(value=value):
             return value
         case ast.List(elts=entries):
-            return [_evaluated(each, environ) for each in entries]
+            return [_evaluated(element, environ) for element in entries]
         case ast.BinOp(left=left, op=op, right=right):
             one, other = _evaluated(left, environ), _evaluated(right, environ)
             return one + other if isinstance(op, ast.Add) else one * other  # type: ignore[operator]
@@ -410,13 +416,13 @@ def _evaluated(node: ast.expr, environ: Mapping[str, str]) -> object:
 # -- inis ------------------------------------------------------------------------------------------
 
 
-def faults_of_inis(found: Sequence[Case], folder: Path, uwsgi: Path) -> Iterator[str]:
+def faults_of_inis(all_cases: Sequence[Case], folder: Path, uwsgi: Path) -> Iterator[str]:
     """
     Yield what is wrong with inis: uWSGI prints the values of their lines.
 
     Each option stands there as `print`, so that nothing is done but to replace what is replaced.
     """
-    for at, case in enumerate(found):
+    for at, case in enumerate(all_cases):
         place = folder / f"{at:04}"
         place.mkdir(parents=True)
         lines = case.found.text.split("\n")
@@ -426,7 +432,7 @@ def faults_of_inis(found: Sequence[Case], folder: Path, uwsgi: Path) -> Iterator
             (uwsgi, "--ini", "u.ini"), cwd=place, env={**MACHINE, "PATH": os.environ["PATH"]},
             capture_output=True, stdin=subprocess.DEVNULL, check=False, timeout=30,
         )  # fmt: skip
-        if more := {each.name for each in place.iterdir()} - {"u.ini"}:
+        if more := {path.name for path in place.iterdir()} - {"u.ini"}:
             yield f"{at}: ran and left {more}: {case.source!r}"
             continue
         output = done.stdout.decode("utf-8", "surrogateescape")
@@ -439,15 +445,15 @@ STAYS = "$({})"
 """What uWSGI makes of a variable that is not set."""
 
 
-def _meant(found: Migration) -> Iterator[tuple[str, str]]:
+def _meant(migration: Migration) -> Iterator[tuple[str, str]]:
     """Yield the options of an ini with what was meant."""
-    cpus, service = os.cpu_count() or 1, found.translation.service
+    cpus, service = os.cpu_count() or 1, migration.translation.service
     for address in service.addresses:
         option = "socket" if address.protocol == "uwsgi" else "http-socket"
         if address.path is not None:
             yield option, meaning(address.path, MACHINE, cpus, STAYS) or ""
         else:
-            files = "".join(f",{each}" for each in address.tls or ())
+            files = "".join(f",{path}" for path in address.tls or ())
             where = Expression((*address.host.parts, ":", *address.port.parts, files))
             yield (
                 "https-socket" if address.tls else option,
@@ -456,7 +462,7 @@ def _meant(found: Migration) -> Iterator[tuple[str, str]]:
     if service.application is not None:
         yield "module", service.application.module
         yield "callable", service.application.callable
-    for line in found.translation.lines:
+    for line in migration.translation.lines:
         value = Expression.of("true") if line.value is None else line.value
         yield line.option, meaning(value, MACHINE, cpus, STAYS) or ""
 
@@ -464,10 +470,10 @@ def _meant(found: Migration) -> Iterator[tuple[str, str]]:
 # -- nginx -----------------------------------------------------------------------------------------
 
 
-def nginx_of(found: Sequence[Case]) -> tuple[str, int]:
+def nginx_of(all_cases: Sequence[Case]) -> tuple[str, int]:
     """Return a configuration with all lines that come, a location a case, and how many cases."""
     blocks = []
-    for at, case in enumerate(found):
+    for at, case in enumerate(all_cases):
         lines = [line.removeprefix("+ ") for line in case.found.nginx if line.startswith("+")]
         if lines:
             blocks.append(f"location /c{at} {{\n" + "\n".join(lines) + "\n}\n")

@@ -55,9 +55,9 @@ def both(*given):
 def here(service: Service, folder: Path) -> Service:
     """Return a service at a free port, or a socket in *folder*, with all its paths below that."""
     missing = {key for key, name in PACKAGES.items() if importlib.util.find_spec(name) is None}
-    said = {
-        key: _within(each, folder)
-        for key, each in service.senses.items()
+    settings = {
+        key: _within(setting, folder)
+        for key, setting in service.senses.items()
         if key not in LEFT_OUT | missing
     }
     application = service.application or Application("stub", "application", "a stub")
@@ -65,7 +65,7 @@ def here(service: Service, folder: Path) -> Service:
         service,
         application=application,
         addresses=(_address(service.addresses, folder),),
-        senses=said,
+        senses=settings,
     )
 
 
@@ -80,18 +80,18 @@ def _address(addresses: tuple[Address, ...], folder: Path) -> Address:
     return Address(protocol, host, port, path, first.was)
 
 
-def _within(said: SenseSetting, folder: Path) -> SenseSetting:
+def _within(setting: SenseSetting, folder: Path) -> SenseSetting:
     """Return what is said with its paths in *folder*, and no more than there is room for."""
-    if said.sense.is_number:
-        most = AT_MOST.get(said.sense.key, 0)
-        return replace(said, values=tuple(each.within(0, most) for each in said.values))
-    values = tuple(_moved(each, folder) for each in said.values)
-    for each in values:
-        if said.sense.key in FOLDERS:
-            (folder / _path(each, folder)).mkdir(parents=True, exist_ok=True)
-        elif said.sense.key in FILES:
-            (folder / _path(each, folder)).parent.mkdir(parents=True, exist_ok=True)
-    return replace(said, values=values)
+    if setting.sense.is_number:
+        most = AT_MOST.get(setting.sense.key, 0)
+        return replace(setting, values=tuple(value.within(0, most) for value in setting.values))
+    values = tuple(_moved(value, folder) for value in setting.values)
+    for value in values:
+        if setting.sense.key in FOLDERS:
+            (folder / _path(value, folder)).mkdir(parents=True, exist_ok=True)
+        elif setting.sense.key in FILES:
+            (folder / _path(value, folder)).parent.mkdir(parents=True, exist_ok=True)
+    return replace(setting, values=values)
 
 
 def _moved(value: Expression, folder: Path) -> Expression:
@@ -104,7 +104,7 @@ def _moved(value: Expression, folder: Path) -> Expression:
 
 def _path(value: Expression, folder: Path) -> str:
     """Return the path in a value, where a variable without a default is *folder*."""
-    texts = (_text(each, folder) for each in value.parts)
+    texts = (_text(part, folder) for part in value.parts)
     return "".join(texts).rpartition("=")[2]
 
 
@@ -116,8 +116,8 @@ def _text(part: str | Variable | Cpus, folder: Path) -> str:
 
 def stub(service: Service, folder: Path) -> None:
     """Write the module that a service names, with what it calls."""
-    said = service.senses.get("chdir")
-    place = folder / _path(said.value, folder) if said else folder
+    chdir = service.senses.get("chdir")
+    place = folder / _path(chdir.value, folder) if chdir else folder
     module, called = service.application.module, service.application.callable
     for part in module.split(".")[:-1]:
         place /= part
@@ -130,7 +130,7 @@ def stub(service: Service, folder: Path) -> None:
 
 def variables(service: Service, folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the variables that a service names and gives no default, with a value for each."""
-    for said in service.senses.values():
-        for part in (part for value in said.values for part in value.parts):
+    for setting in service.senses.values():
+        for part in (part for value in setting.values for part in value.parts):
             if isinstance(part, Variable) and part.default is None:
-                yield part.name, "2" if said.sense.is_number else str(folder)
+                yield part.name, "2" if setting.sense.is_number else str(folder)

@@ -59,7 +59,7 @@ class Tried:
     def row(self) -> tuple[str, ...]:
         """A cell for each of COLUMNS."""
         marks = [not self.failure, self.started, self.answered]
-        cells = ["yes" if each else "NO" for each in marks]
+        cells = ["yes" if mark else "NO" for mark in marks]
         return (*cells, str(len(self.errors)), str(len(self.dangers)))
 
 
@@ -69,7 +69,7 @@ OF_AN_ADDRESS = frozenset({"UW310", "UW408"})
 
 def configurations(folder: Path) -> Iterator[str]:
     """Yield the files of a folder, and the commands of its lists."""
-    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+    for path in sorted(file for file in folder.rglob("*") if file.is_file()):
         if path.name.endswith("commands.txt"):
             yield from filter(None, path.read_text().splitlines())
         else:
@@ -78,48 +78,48 @@ def configurations(folder: Path) -> Iterator[str]:
 
 def tried(name: str, to: str) -> Tried:
     """Return what becomes of a configuration on another server."""
-    found = Tried(name, to)
+    outcome = Tried(name, to)
     try:
         made = migrated(name, to, {})
     except LabError as error:
-        found.failure = str(error)
-        return found
+        outcome.failure = str(error)
+        return outcome
     with tempfile.TemporaryDirectory() as folder:
-        _lint(made, Path(folder), found)
+        _lint(made, Path(folder), outcome)
     with tempfile.TemporaryDirectory() as folder:
-        _start(name, Path(folder), found)
-    return found
+        _start(name, Path(folder), outcome)
+    return outcome
 
 
-def _lint(made: Migration, folder: Path, found: Tried) -> None:
+def _lint(made: Migration, folder: Path, outcome: Tried) -> None:
     """Lint a result as it is; granian's is the command of its script."""
     path = folder / made.file
     path.write_text(made.text)
     command = made.text.rpartition("exec ")[2].replace("\\\n", " ")
     flaws = lint(command if made.file.endswith(".sh") else str(path), Known()).flaws
-    lists = [f"{each.was} {each.becomes}" for notes in made.lists.values() for each in notes]
-    said = "\n".join([*lists, *(line.says for line in made.translation.lines)])
-    found.errors += [each for each in flaws if each.severity is Severity.ERROR]
-    dangers = (each for each in flaws if each.severity is Severity.DANGEROUS)
-    found.dangers += [each for each in dangers if not _explained(each, said)]
+    lists = [f"{note.was} {note.becomes}" for notes in made.lists.values() for note in notes]
+    explanations = "\n".join([*lists, *(line.says for line in made.translation.lines)])
+    outcome.errors += [flaw for flaw in flaws if flaw.severity is Severity.ERROR]
+    dangers = (flaw for flaw in flaws if flaw.severity is Severity.DANGEROUS)
+    outcome.dangers += [flaw for flaw in dangers if not _explained(flaw, explanations)]
 
 
-def _explained(danger: Flaw, said: str) -> bool:
+def _explained(danger: Flaw, explanations: str) -> bool:
     """Return whether a danger, or what it advises, such as an option, stands in what is said."""
     if danger.code in OF_AN_ADDRESS:
         return True
     _, _, advice = danger.message.partition(": ")
     first = advice.partition(",")[0]
-    return (first != "" and first in said) or any(
-        each in said for each in re.findall(r"[a-z]+(?:[-_.][a-z]+)+", advice)
+    return (first != "" and first in explanations) or any(
+        option in explanations for option in re.findall(r"[a-z]+(?:[-_.][a-z]+)+", advice)
     )
 
 
-def _start(name: str, folder: Path, found: Tried) -> None:
+def _start(name: str, folder: Path, outcome: Tried) -> None:
     """Start a result as it can be started here, and ask it once."""
     config = read(name, {})
     service = here(servers.of_config(config).translator.service(config), folder)
-    writer = TRANSLATABLE[found.to]
+    writer = TRANSLATABLE[outcome.to]
     made = writer.translator.translation(service)
     stub(service, folder)
     files = writer.translator.write(made, writer.output)
@@ -133,9 +133,9 @@ def _start(name: str, folder: Path, found: Tried) -> None:
     with begun(words, folder, dict(variables(service, folder))) as process:
         with suppress(AssertionError):
             until(lambda: process.poll() is not None or _asked(address, sent), "a reply", 30)
-        found.started = process.poll() is None
-        found.answered = found.started and _asked(address, sent)
-        found.log = (folder / "log").read_text(errors="replace")
+        outcome.started = process.poll() is None
+        outcome.answered = outcome.started and _asked(address, sent)
+        outcome.log = (folder / "log").read_text(errors="replace")
 
 
 def _asked(address, sent: bytes) -> bool:
@@ -161,30 +161,30 @@ def main(folder: Path) -> int:
             if to != server.program and interface in other.interfaces:
                 results.append(tried(name, to))
                 print(_line(results[-1], folder), flush=True)
-    print("\n".join(f"not read: {each}" for each in unread))
+    print("\n".join(f"not read: {reason}" for reason in unread))
     for to in TRANSLATABLE:
-        print(_summary(to, [each for each in results if each.to == to]))
-    return int(not results or not all(each.right for each in results))
+        print(_summary(to, [outcome for outcome in results if outcome.to == to]))
+    return int(not results or not all(outcome.right for outcome in results))
 
 
-def _line(each: Tried, folder: Path) -> str:
+def _line(outcome: Tried, folder: Path) -> str:
     """Return a row of the table, and below it why it is not right."""
-    name = each.name.removeprefix(f"{folder}/")
-    lines = [f"{name[-60:]:<60} {each.to:<9} {' '.join(f'{cell:>4}' for cell in each.row)}"]
-    lines += [each.failure] if each.failure else []
-    lines += [f"    {flaw.code} {flaw.message}" for flaw in (*each.errors, *each.dangers)]
-    if not each.answered:
-        lines += [f"    {line}" for line in each.log.splitlines()[-6:]]
+    name = outcome.name.removeprefix(f"{folder}/")
+    lines = [f"{name[-60:]:<60} {outcome.to:<9} {' '.join(f'{cell:>4}' for cell in outcome.row)}"]
+    lines += [outcome.failure] if outcome.failure else []
+    lines += [f"    {flaw.code} {flaw.message}" for flaw in (*outcome.errors, *outcome.dangers)]
+    if not outcome.answered:
+        lines += [f"    {line}" for line in outcome.log.splitlines()[-6:]]
     return "\n".join(lines)
 
 
 def _summary(to: str, results: list[Tried]) -> str:
     """Return how many of a server's results are as they should be, by column."""
-    translated = sum(not each.failure for each in results)
-    started = sum(each.started for each in results)
-    answered = sum(each.answered for each in results)
-    errors = sum(len(each.errors) for each in results)
-    dangers = sum(len(each.dangers) for each in results)
+    translated = sum(not outcome.failure for outcome in results)
+    started = sum(outcome.started for outcome in results)
+    answered = sum(outcome.answered for outcome in results)
+    errors = sum(len(outcome.errors) for outcome in results)
+    dangers = sum(len(outcome.dangers) for outcome in results)
     return (
         f"to {to}: {len(results)}, translated {translated}, started {started}, answered "
         f"{answered}, lint errors {errors}, dangers unexplained {dangers}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from lab.config.vocabulary.senses import hidden, senses
 
-DOES = {each.key: each.does for each in hidden()}
+DOES = {difference.key: difference.does for difference in hidden()}
 """Key of a difference that no option shows -> program -> what it does."""
 
 
-CASES = {each.key: each.cases for each in hidden()}
+CASES = {difference.key: difference.cases for difference in hidden()}
 """Key of a difference that no option shows -> program -> facts -> what it then does."""
 
 

@@ -51,7 +51,7 @@ class Server:
     def noted(self, what):
         """Return the processes of the notes about *what*."""
         notes = (self.folder / "notes").read_text().splitlines()
-        return [int(each.rpartition(" ")[2]) for each in notes if each.startswith(what)]
+        return [int(note.rpartition(" ")[2]) for note in notes if note.startswith(what)]
 
     def environ(self, path="/", headers=None):
         """Return what the application is told of a request."""
@@ -74,16 +74,16 @@ def server(program, folder, *options, command=None, ready=None, **variables):
     words = (command or COMMANDS[program]).format(port=port, sites=SITES, folder=folder).split()
     variables |= {"NOTES": str(folder / "notes")}
     with begun([BIN / program, *options, *words], folder, variables) as process:
-        found = Server(port, process, folder)
-        until(lambda: answers(found, ready), f"{program} serving")
-        yield found
+        instance = Server(port, process, folder)
+        until(lambda: answers(instance, ready), f"{program} serving")
+        yield instance
 
 
-def answers(found, sent=None):
+def answers(instance, sent=None):
     """Return whether a server answers a request at its port; one that has ended never will."""
-    assert found.process.poll() is None, found.log[-2000:]
+    assert instance.process.poll() is None, instance.log[-2000:]
     with suppress(OSError):
-        return exchanged(found.port, sent or request()).startswith(b"HTTP/1.1 200")
+        return exchanged(instance.port, sent or request()).startswith(b"HTTP/1.1 200")
     return False
 
 
@@ -137,11 +137,11 @@ def exchanged_at(path, sent, timeout=20.0):
 
 def received(client):
     """Return what comes until the other end closes, or resets the connection."""
-    found = b""
+    reply = b""
     with suppress(ConnectionResetError):
         while part := client.recv(1 << 16):
-            found += part
-    return found
+            reply += part
+    return reply
 
 
 def uwsgi_packet(**variables):
@@ -153,8 +153,8 @@ def uwsgi_packet(**variables):
         "SERVER_PORT": "80",
         **pairs,
     }
-    texts = [each.encode() for pair in pairs.items() for each in pair]
-    block = b"".join(len(each).to_bytes(2, "little") + each for each in texts)
+    texts = [text.encode() for pair in pairs.items() for text in pair]
+    block = b"".join(len(text).to_bytes(2, "little") + text for text in texts)
     return b"\0" + len(block).to_bytes(2, "little") + b"\0" + block
 
 

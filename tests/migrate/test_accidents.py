@@ -14,33 +14,33 @@ def moved(tmp_path, text, to):
     return migrated(str(path), to, {})
 
 
-def notes(found, name):
+def notes(migration, name):
     """Return one of the lists as a text."""
-    return "\n".join(f"{each.was} -> {each.becomes}" for each in found.lists[name])
+    return "\n".join(f"{note.was} -> {note.becomes}" for note in migration.lists[name])
 
 
 def test_threads_are_those_that_run_the_application(tmp_path):
     """They became runtime threads, and then 64 a pod, for nine months."""
-    found = moved(tmp_path, "processes = 1\nthreads = 2\nlisten = 128\n", "granian")
-    assert "--blocking-threads 2" in found.text
-    assert "--backlog 128" in found.text
-    assert "runtime-threads" not in found.text.partition("exec")[2]
-    assert found.concurrency == "1 x 2 = 2 requests, before and after"
+    migration = moved(tmp_path, "processes = 1\nthreads = 2\nlisten = 128\n", "granian")
+    assert "--blocking-threads 2" in migration.text
+    assert "--backlog 128" in migration.text
+    assert "runtime-threads" not in migration.text.partition("exec")[2]
+    assert migration.concurrency == "1 x 2 = 2 requests, before and after"
 
 
 def test_threads_are_no_backpressure(tmp_path):
     """They became the backpressure, which was taken back later."""
-    found = moved(tmp_path, "threads = 4\n", "granian")
-    assert "--backpressure" not in found.text.partition("exec")[2]
-    assert "--backpressure is not a number of threads" in notes(found, "the same")
+    migration = moved(tmp_path, "threads = 4\n", "granian")
+    assert "--backpressure" not in migration.text.partition("exec")[2]
+    assert "--backpressure is not a number of threads" in notes(migration, "the same")
 
 
 def test_workers_that_follow_the_cpus_still_do(tmp_path):
     """`%k` times 4 became 1 times 4."""
-    found = moved(tmp_path, "workers = %k\nthreads = 4\n", "granian")
-    assert '--workers "$CPUS"' in found.text
-    assert "cpu.max" in found.text
-    assert found.concurrency == "4 requests per CPU, before and after"
+    migration = moved(tmp_path, "workers = %k\nthreads = 4\n", "granian")
+    assert '--workers "$CPUS"' in migration.text
+    assert "cpu.max" in migration.text
+    assert migration.concurrency == "4 requests per CPU, before and after"
 
 
 def test_what_was_imported_once_still_is(tmp_path):
@@ -57,9 +57,9 @@ def test_the_number_of_workers_is_the_one_that_was_written(tmp_path):
 
 def test_a_socket_of_the_uwsgi_protocol_says_who_may_use_it(tmp_path):
     """From another container it was Forbidden."""
-    found = moved(tmp_path, "socket = 0.0.0.0:3031\n", "gunicorn")
-    assert 'protocol = "uwsgi"' in found.text
-    assert "uwsgi_allow_ips" in notes(found, "behaves differently")
+    migration = moved(tmp_path, "socket = 0.0.0.0:3031\n", "gunicorn")
+    assert 'protocol = "uwsgi"' in migration.text
+    assert "uwsgi_allow_ips" in notes(migration, "behaves differently")
 
 
 def test_recycling_that_is_gone_is_named(tmp_path):
@@ -82,15 +82,15 @@ def test_figures_that_are_gone_are_named(tmp_path):
 
 def test_a_dead_worker_is_replaced(tmp_path):
     """Without the option the server ends with the first worker that dies."""
-    found = moved(tmp_path, "master = true\nprocesses = 2\n", "granian")
-    assert "--respawn-failed-workers" in found.text.partition("exec")[2]
+    migration = moved(tmp_path, "master = true\nprocesses = 2\n", "granian")
+    assert "--respawn-failed-workers" in migration.text.partition("exec")[2]
 
 
 def test_a_buffer_is_not_made_smaller(tmp_path):
     """8192 would cut what is 417,792 by default."""
-    found = moved(tmp_path, "buffer-size = 8192\n", "granian")
-    assert "--http1-buffer-size" not in found.text.partition("exec")[2]
-    assert "417,792" in notes(found, "behaves differently")
+    migration = moved(tmp_path, "buffer-size = 8192\n", "granian")
+    assert "--http1-buffer-size" not in migration.text.partition("exec")[2]
+    assert "417,792" in notes(migration, "behaves differently")
 
 
 def test_a_time_limit_that_ends_is_named(tmp_path):
@@ -105,6 +105,6 @@ def test_a_time_limit_that_ends_is_named(tmp_path):
 
 def test_a_reload_that_reads_no_new_code_is_named(tmp_path):
     """With an application that is imported before the fork, SIGHUP starts the old code again."""
-    found = moved(tmp_path, "touch-reload = /srv/shop/reload\n", "gunicorn")
-    assert "preload_app = True" in found.text
-    assert "with preload_app that loads no new code" in notes(found, "no equivalent")
+    migration = moved(tmp_path, "touch-reload = /srv/shop/reload\n", "gunicorn")
+    assert "preload_app = True" in migration.text
+    assert "with preload_app that loads no new code" in notes(migration, "no equivalent")

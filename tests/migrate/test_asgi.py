@@ -74,7 +74,7 @@ def test_nothing_is_said_that_holds_for_wsgi_alone(configured, kind):
     )
     made = migrated(str(configured(kind, more)[0]), "granian", {})
     text = FORMS["text"](made, None)
-    assert [each for each in ONLY_WSGI if each in text.replace("wsgi_app", "")] == []
+    assert [phrase for phrase in ONLY_WSGI if phrase in text.replace("wsgi_app", "")] == []
     assert "the exit status" not in str(made.lists[HIDDEN])  # of no server of the two it is 0
     assert "the Server header" in str(made.lists[HIDDEN])
 
@@ -87,7 +87,7 @@ def test_the_same_holds_on_the_way_to_gunicorn():
     )
     made = migrated(command, "gunicorn", {})
     text = FORMS["text"](made, None).replace("wsgi_app", "")
-    assert [each for each in ONLY_WSGI if each in text] == []
+    assert [phrase for phrase in ONLY_WSGI if phrase in text] == []
     assert "the new one does not need it" not in text
     assert "timeout = 0" not in made.text
     assert "backlog" not in made.text
@@ -99,7 +99,7 @@ def test_an_event_loop_closes_connections_where_granian_does():
     assert "\nkeepalive = 0\n" in migrated(command.format("--no-"), "gunicorn", {}).text
     kept = migrated(command.format("--"), "gunicorn", {})
     assert "keepalive" not in kept.text
-    changed = {each.was: each.becomes for each in kept.lists["behaves differently"]}
+    changed = {note.was: note.becomes for note in kept.lists["behaves differently"]}
     assert changed["http1-keep-alive"].endswith("2 by default")
 
 
@@ -110,11 +110,11 @@ def test_what_its_workers_do_not_read_has_no_effect(configured, kind, limits):
     """Threads in any class; limits of a request where uvicorn reads it; gunicorn's backlog."""
     path, _ = configured(kind, "limit_request_field_size = 4000\nbacklog = 999\n")
     made = migrated(str(path), "granian", {})
-    same = {each.was: each.becomes for each in made.lists["the same"]}
+    same = {note.was: note.becomes for note in made.lists["the same"]}
     assert same["threads = 4"] == "left out: it has no effect"
     kept = "--backlog 999" if kind != "asgi" else "left out: it has no effect"
     assert same["backlog = 999"] == kept
-    assert "limit_request_field_size = 4000" in [each.was for each in made.lists[limits]]
+    assert "limit_request_field_size = 4000" in [note.was for note in made.lists[limits]]
 
 
 @pytest.mark.parametrize("command", ["migrate", "tune"])
@@ -135,10 +135,12 @@ def test_it_is_measured_with_the_hook(configured, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     few = {name: measure.FAULTS[name] for name in ("none", "drain")}
     monkeypatch.setattr(measure, "FAULTS", few)
-    asked = Job(blocks=2, window=0.3, warmup=0.1, path=("/",))
-    found = measure.tried(TrialSettings(str(path), migrated(str(path), "granian", {}), asked, None))
-    rows = {each.question: each for each in found.contrasts}
+    job = Job(blocks=2, window=0.3, warmup=0.1, path=("/",))
+    comparison = measure.tried(
+        TrialSettings(str(path), migrated(str(path), "granian", {}), job, None)
+    )
+    rows = {contrast.question: contrast for contrast in comparison.contrasts}
     assert rows["HEAD"].before.startswith("200")
     assert rows["imports of the application"].after == "1"
     assert " and more, on " in rows[AT_ONCE].before
-    assert measure.AT_THE_DOOR in found.notes
+    assert measure.AT_THE_DOOR in comparison.notes

@@ -115,12 +115,12 @@ def test_what_a_request_shows(tmp_path, program):
         reply = ask(("127.0.0.1", port), headers=sent)
         long = exchanged(port, request("GET", "/", f"X-Long: {'a' * 66_000}"))
         raw = exchanged(port, request())
-    told = json.loads(reply.body)
-    arrives = "x_user" in told["headers"]
+    scope = json.loads(reply.body)
+    arrives = "x_user" in scope["headers"]
     assert DOES["asgi-underscore"][program].startswith(("is dropped", "reaches")[arrives])
-    scheme = "comes from" if told["scheme"] == "https" else "is http"
+    scheme = "comes from" if scope["scheme"] == "https" else "is http"
     assert DOES["asgi-scheme"][program].startswith(scheme)
-    client = "is the last of" if told["client"] == "6.6.6.6" else "is the proxy's"
+    client = "is the last of" if scope["client"] == "6.6.6.6" else "is the proxy's"
     assert DOES["asgi-client"][program].startswith(client)
     fits = "is answered" if b" 200 " in long[:20] else "gets 431"
     assert DOES["asgi-header"][program].startswith(fits)
@@ -146,13 +146,15 @@ def test_the_status_of_a_start_that_fails(tmp_path, program, options, fact):
     words = COMMANDS[program].format(port=free_port()).split()
     with begun([BIN / words[0], *words[1:], *options, "shop:app"], tmp_path, {"FAILS": "1"}) as it:
         status = it.wait(timeout=60)
-    said = CASES["asgi-failed-start"].get(program, {}).get(fact, DOES["asgi-failed-start"][program])
+    claim = (
+        CASES["asgi-failed-start"].get(program, {}).get(fact, DOES["asgi-failed-start"][program])
+    )
     if program == "hypercorn":
         # Of several workers it depends on which of them has ended when the first is noticed.
-        assert said == "is 0, or may be with several workers"
+        assert claim == "is 0, or may be with several workers"
         assert not status or options
     else:
-        assert said == ("is not 0" if status else "is 0")
+        assert claim == ("is not 0" if status else "is 0")
 
 
 @pytest.mark.parametrize("program", COMMANDS)
@@ -335,8 +337,8 @@ def test_several_workers_of_hypercorn_end_together(tmp_path):
             process.send_signal(signal.SIGTERM)
             assert client.recv(99) == b""
         assert process.wait(timeout=60) == 0
-    said = CASES["asgi-term"]["hypercorn"]["several workers"]
-    assert said == "ends without a reply as soon as another worker has ended"
+    claim = CASES["asgi-term"]["hypercorn"]["several workers"]
+    assert claim == "ends without a reply as soon as another worker has ended"
 
 
 def pids(port):
@@ -413,8 +415,8 @@ def test_the_version_of_http_that_tls_clients_get(tmp_path, tls, program):
     words = COMMANDS[program].format(port=port).split()
     with begun([BIN / words[0], *words[1:], *tls[program], "shop:app"], tmp_path):
         protocol = negotiated(port)
-    said = CASES["asgi-http2"][program]["tls"]
-    assert said == ("gets HTTP/2" if protocol == "h2" else "gets HTTP/1.1")
+    claim = CASES["asgi-http2"][program]["tls"]
+    assert claim == ("gets HTTP/2" if protocol == "h2" else "gets HTTP/1.1")
 
 
 def test_the_loss_of_http2_is_named():

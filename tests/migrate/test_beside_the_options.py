@@ -55,8 +55,8 @@ def test_an_application_that_nobody_named_is_to_be_named(tmp_path, name, text, t
     """In the command that starts it, or in the script."""
     path = tmp_path / name
     path.write_text(text)
-    found = migrated(str(path), to, {})
-    assert "MODULE:CALLABLE" in f"{found.start} {found.text}"
+    migration = migrated(str(path), to, {})
+    assert "MODULE:CALLABLE" in f"{migration.start} {migration.text}"
 
 
 @pytest.mark.parametrize("command", ["gunicorn shop:app", "granian --interface wsgi shop:app"])
@@ -121,17 +121,17 @@ def made_of(tmp_path, name, text, to):
     return migrated(str(path), to, {})
 
 
-def lost(found):
+def lost(migration):
     """Return what is lost, as it was written."""
-    return [each.was for each in found.translation.lost]
+    return [note.was for note in migration.translation.lost]
 
 
 def test_an_address_that_is_computed_is_lost(tmp_path):
     """And is not the default: nobody would look for it there."""
     text = "host = name()\nbind = host\nwsgi_app = 'shop:app'\n"
-    found = made_of(tmp_path, "gunicorn.conf.py", text, "uwsgi")
-    assert "bind = host" in lost(found)
-    assert "http-socket" not in found.text
+    migration = made_of(tmp_path, "gunicorn.conf.py", text, "uwsgi")
+    assert "bind = host" in lost(migration)
+    assert "http-socket" not in migration.text
 
 
 @pytest.mark.parametrize("to", ["gunicorn", "granian"])
@@ -148,9 +148,9 @@ def test_an_address_that_is_computed_is_lost(tmp_path):
 )
 def test_the_cpus_of_this_machine_are_in_no_value(tmp_path, to, lines, line, number):
     """Only a number that is those CPUs, or a sum or product of them, is one elsewhere, too."""
-    found = made_of(tmp_path, "uwsgi.ini", f"[uwsgi]\n{lines}\n", to)
-    assert line in lost(found)
-    assert number not in found.text
+    migration = made_of(tmp_path, "uwsgi.ini", f"[uwsgi]\n{lines}\n", to)
+    assert line in lost(migration)
+    assert number not in migration.text
 
 
 def test_a_comment_behind_a_port_is_no_port(tmp_path):
@@ -169,14 +169,14 @@ def test_a_comment_behind_a_port_is_no_port(tmp_path):
 )
 def test_a_default_of_a_shell_is_one(word, code):
     """In each of its spellings; with a colon it holds for an empty variable, too."""
-    found = migrated(f'granian --interface wsgi --port "{word}" shop:app', "gunicorn", {})
-    assert code in found.text
+    migration = migrated(f'granian --interface wsgi --port "{word}" shop:app', "gunicorn", {})
+    assert code in migration.text
 
 
 def test_nproc_of_a_shell_is_the_number_of_cpus():
     """It is the same elsewhere, and not a command that nobody copies."""
-    found = migrated('granian --interface wsgi --workers "$(nproc)" shop:app', "uwsgi", {})
-    assert "\nprocesses = %k\n" in found.text
+    migration = migrated('granian --interface wsgi --workers "$(nproc)" shop:app', "uwsgi", {})
+    assert "\nprocesses = %k\n" in migration.text
 
 
 @pytest.mark.parametrize(
@@ -188,25 +188,25 @@ def test_nproc_of_a_shell_is_the_number_of_cpus():
 )
 def test_a_file_that_no_import_finds_is_lost(tmp_path, name, text):
     """Its name would be read as that of a module."""
-    found = made_of(tmp_path, name, text, "granian")
-    assert any("shop" in each or "django" in each for each in lost(found))
-    assert found.text.rstrip().endswith("MODULE:CALLABLE")
+    migration = made_of(tmp_path, name, text, "granian")
+    assert any("shop" in line or "django" in line for line in lost(migration))
+    assert migration.text.rstrip().endswith("MODULE:CALLABLE")
 
 
 def test_a_script_for_granian_is_lost_elsewhere():
     """It does not start there either."""
-    found = migrated("granian --interface wsgi /usr/bin/shop-api:application", "uwsgi", {})
-    assert lost(found) == ["/usr/bin/shop-api:application"]
+    migration = migrated("granian --interface wsgi /usr/bin/shop-api:application", "uwsgi", {})
+    assert lost(migration) == ["/usr/bin/shop-api:application"]
 
 
 def test_the_folder_of_a_file_is_one_of_imports(tmp_path):
     """Where it is not below the folder that is served from."""
     text = "[uwsgi]\nhttp-socket = :80\nchdir = {}\nwsgi-file = /srv/shop/wsgi.py\n"
-    found = made_of(tmp_path, "uwsgi.ini", text.format("/opt"), "gunicorn")
-    assert '\npythonpath = "/srv/shop"\n' in found.text
-    found = made_of(tmp_path, "uwsgi.ini", text.format("/srv"), "gunicorn")
-    assert "pythonpath" not in found.text
-    assert 'wsgi_app = "shop.wsgi:application"' in found.text
+    migration = made_of(tmp_path, "uwsgi.ini", text.format("/opt"), "gunicorn")
+    assert '\npythonpath = "/srv/shop"\n' in migration.text
+    migration = made_of(tmp_path, "uwsgi.ini", text.format("/srv"), "gunicorn")
+    assert "pythonpath" not in migration.text
+    assert 'wsgi_app = "shop.wsgi:application"' in migration.text
 
 
 def test_a_keepalive_of_one_is_on(tmp_path):
@@ -223,5 +223,5 @@ def test_uwsgi_looks_for_changes_each_second():
 def test_a_folder_of_files_may_have_a_variable(tmp_path):
     """It was left out, and granian did not start."""
     text = "[uwsgi]\nmodule = shop\nhttp = :80\nstatic-map = /static=$(ROOT)/s\n"
-    found = made_of(tmp_path, "uwsgi.ini", text, "granian")
-    assert '--static-path-mount "${ROOT}/s"' in found.text
+    migration = made_of(tmp_path, "uwsgi.ini", text, "granian")
+    assert '--static-path-mount "${ROOT}/s"' in migration.text

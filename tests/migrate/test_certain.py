@@ -17,9 +17,9 @@ def moved(tmp_path):
     return make
 
 
-def lost(found):
+def lost(migration):
     """Return the lines of the list of what is lost."""
-    return "\n".join(f"{each.was} -> {each.becomes}" for each in found.lists["no equivalent"])
+    return "\n".join(f"{note.was} -> {note.becomes}" for note in migration.lists["no equivalent"])
 
 
 @pytest.mark.parametrize("to", ["uwsgi", "granian"])
@@ -40,27 +40,29 @@ def lost(found):
 )
 def test_what_is_not_certain_is_lost(moved, lines, name, never, to):
     """What is set under a condition, or changed later, has no value that is known."""
-    found = moved(lines, to)
+    migration = moved(lines, to)
 
-    assert name in lost(found)
-    assert not [each for each in never if each in found.text]
+    assert name in lost(migration)
+    assert not [text for text in never if text in migration.text]
 
 
 def test_a_variable_that_granian_would_read_is_lost(moved):
     """Of several variables the lists name the one that is lost, and the one that is kept."""
-    found = moved('raw_env = ["A=1", "GRANIAN_WORKERS=77"]', "granian")
+    migration = moved('raw_env = ["A=1", "GRANIAN_WORKERS=77"]', "granian")
 
-    assert found.environment == "A=1\n"
-    assert "GRANIAN_WORKERS=77 -> granian would take" in lost(found)
-    assert [each.was for each in found.lists["the same"] if "A=1" in each.was] == ["raw_env: A=1"]
+    assert migration.environment == "A=1\n"
+    assert "GRANIAN_WORKERS=77 -> granian would take" in lost(migration)
+    assert [note.was for note in migration.lists["the same"] if "A=1" in note.was] == [
+        "raw_env: A=1"
+    ]
 
 
 def test_a_worker_class_of_a_variable_is_not_certain(moved):
     """Its default is translated, and the list says so."""
-    found = moved('worker_class = os.environ.get("WC", "gevent")', "uwsgi")
+    migration = moved('worker_class = os.environ.get("WC", "gevent")', "uwsgi")
 
-    assert "gevent = 1000" in found.text
-    assert "the variable WC may choose another class" in lost(found)
+    assert "gevent = 1000" in migration.text
+    assert "the variable WC may choose another class" in lost(migration)
 
 
 @pytest.mark.parametrize(

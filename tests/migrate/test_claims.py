@@ -46,11 +46,11 @@ def body_of(reply):
 class Asking(threading.Thread):
     """Sends a request from a thread of its own, and keeps what comes back."""
 
-    def __init__(self, found, seconds):
+    def __init__(self, instance, seconds):
         super().__init__()
-        self.port, self.seconds, self.reply = found.port, seconds, b""
+        self.port, self.seconds, self.reply = instance.port, seconds, b""
         self.start()
-        until(lambda: found.noted(f"asked {seconds} "), "the request under way")
+        until(lambda: instance.noted(f"asked {seconds} "), "the request under way")
 
     def run(self):
         """Ask."""
@@ -66,20 +66,20 @@ class Asking(threading.Thread):
 
 def test_every_hidden_difference_is_tried():
     """None is told of applications of WSGI that no test here has seen."""
-    asked = {
+    keys = {
         node.slice.value
         for node in ast.walk(ast.parse(Path(__file__).read_text()))
         if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "DOES"
     }
-    assert asked == {key for key in DOES if not key.startswith("asgi-")}
+    assert keys == {key for key in DOES if not key.startswith("asgi-")}
 
 
 @pytest.mark.peers
 @SERVERS
 def test_the_body_of_a_reply_to_head(program, tmp_path):
     """The application gives one; what the server does with it differs."""
-    with server(program, tmp_path) as found:
-        body = body_of(exchanged(found.port, request("HEAD")))
+    with server(program, tmp_path) as instance:
+        body = body_of(exchanged(instance.port, request("HEAD")))
     assert DOES["head"][program].startswith("is sent" if body else "is left out")
 
 
@@ -87,8 +87,8 @@ def test_the_body_of_a_reply_to_head(program, tmp_path):
 @SERVERS
 def test_a_header_with_an_underscore(program, tmp_path):
     """It is X-User for who does not look closely."""
-    with server(program, tmp_path) as found:
-        environ = found.environ(headers={"X_USER": "mallory"})
+    with server(program, tmp_path) as instance:
+        environ = instance.environ(headers={"X_USER": "mallory"})
     seen = "reaches the application as HTTP_X_USER" if "HTTP_X_USER" in environ else "is dropped"
     assert DOES["underscore"][program].startswith(seen)
 
@@ -97,8 +97,8 @@ def test_a_header_with_an_underscore(program, tmp_path):
 @SERVERS
 def test_several_processes_in_environ(program, tmp_path):
     """wsgi.multiprocess with two workers."""
-    with server(program, tmp_path, *TWO[program]) as found:
-        value = found.environ()["wsgi.multiprocess"]
+    with server(program, tmp_path, *TWO[program]) as instance:
+        value = instance.environ()["wsgi.multiprocess"]
     assert DOES["multiprocess"][program].startswith(f"is {bool(value)}")
 
 
@@ -106,8 +106,8 @@ def test_several_processes_in_environ(program, tmp_path):
 @SERVERS
 def test_whether_a_body_ends_by_itself(program, tmp_path):
     """wsgi.input_terminated, which frameworks ask before they read one in chunks."""
-    with server(program, tmp_path) as found:
-        value = found.environ().get("wsgi.input_terminated")
+    with server(program, tmp_path) as instance:
+        value = instance.environ().get("wsgi.input_terminated")
     assert DOES["terminated"][program].startswith("is not set" if value is None else f"is {value}")
 
 
@@ -115,8 +115,8 @@ def test_whether_a_body_ends_by_itself(program, tmp_path):
 @SERVERS
 def test_variables_of_the_process_in_environ(program, tmp_path):
     """A secret that is in the environment of the server."""
-    with server(program, tmp_path, DATABASE_PASSWORD="x") as found:
-        secret = "DATABASE_PASSWORD" in found.environ()
+    with server(program, tmp_path, DATABASE_PASSWORD="x") as instance:
+        secret = "DATABASE_PASSWORD" in instance.environ()
     assert ("environment variables" in DOES["environ"][program]) is secret
 
 
@@ -124,8 +124,8 @@ def test_variables_of_the_process_in_environ(program, tmp_path):
 @SERVERS
 def test_files_that_the_kernel_sends(program, tmp_path):
     """wsgi.file_wrapper, which a framework uses where it is there."""
-    with server(program, tmp_path) as found:
-        wrapper = found.environ()["wrapper"]
+    with server(program, tmp_path) as instance:
+        wrapper = instance.environ()["wrapper"]
     assert ("no wsgi.file_wrapper" in says("sendfile", program)) is not wrapper
 
 
@@ -141,16 +141,16 @@ DYING = [
 @pytest.mark.parametrize(("program", "options", "ends"), DYING)
 def test_one_of_two_workers_is_killed(program, options, ends, tmp_path):
     """Another takes its place, or the server ends with status 1."""
-    with server(program, tmp_path, *TWO[program], *options) as found:
-        first = min(found.workers)
-        found.workers[first].kill()
+    with server(program, tmp_path, *TWO[program], *options) as instance:
+        first = min(instance.workers)
+        instance.workers[first].kill()
         if ends:
-            assert found.process.wait(60) == 1
+            assert instance.process.wait(60) == 1
             assert DOES["dead-worker"][program].startswith("ends the server, unless")
             assert "exits with status 1" in says("respawn", program)
         else:
-            until(lambda: first not in found.workers and len(found.workers) == 2, "another")
-            assert answers(found)
+            until(lambda: first not in instance.workers and len(instance.workers) == 2, "another")
+            assert answers(instance)
             assert options or DOES["dead-worker"][program] == "is replaced by the master"
 
 
@@ -168,26 +168,26 @@ STOPPED = [
 def test_sigterm_during_a_request(program, options, outcome, claim, tmp_path):
     """Of two seconds: it is answered or dropped, and the server ends or starts again."""
     answered, ends = outcome
-    with server(program, tmp_path, *options) as found:
-        asking = Asking(found, 2)
-        found.term()
+    with server(program, tmp_path, *options) as instance:
+        asking = Asking(instance, 2)
+        instance.term()
         assert asking.answered is answered
         if ends:
-            found.process.wait(60)
+            instance.process.wait(60)
         else:
-            until(lambda: len(found.noted("imported")) == 2, "a second import")
-            until(lambda: answers(found), "a reply after it")
+            until(lambda: len(instance.noted("imported")) == 2, "a second import")
+            until(lambda: answers(instance), "a reply after it")
     assert claim in DOES["term"][program]
 
 
 @pytest.mark.peers
 def test_the_hook_that_lets_requests_end(tmp_path):
     """What is written for uWSGI in the place of die-on-term."""
-    with server("uwsgi", tmp_path, *GRACEFUL) as found:
-        asking = Asking(found, 2)
-        found.term()
+    with server("uwsgi", tmp_path, *GRACEFUL) as instance:
+        asking = Asking(instance, 2)
+        instance.term()
         assert asking.answered
-        found.process.wait(60)
+        instance.process.wait(60)
     assert "is dropped, unless a hook-master-start lets it finish" in DOES["term"]["uwsgi"]
 
 
@@ -204,12 +204,12 @@ IMPORTED = [
 @pytest.mark.parametrize(("program", "options", "times"), IMPORTED)
 def test_how_often_the_application_is_imported(program, options, times, tmp_path):
     """By two workers: once, by the first process, or in each."""
-    with server(program, tmp_path, *TWO[program], *options) as found:
-        until(lambda: len(found.workers) >= 2, "two workers")
-        until(lambda: len(found.noted("imported")) >= times, f"{times} imports")
-        assert answers(found)
-        assert len(found.noted("imported")) == times
-        assert (found.process.pid in found.noted("imported")) is (times == 1)
+    with server(program, tmp_path, *TWO[program], *options) as instance:
+        until(lambda: len(instance.workers) >= 2, "two workers")
+        until(lambda: len(instance.noted("imported")) >= times, f"{times} imports")
+        assert answers(instance)
+        assert len(instance.noted("imported")) == times
+        assert (instance.process.pid in instance.noted("imported")) is (times == 1)
     by_default = senses()["preload"].columns[program].implied == "true"
     assert options or by_default is (times == 1)
 
@@ -226,9 +226,9 @@ LONG = [
 @pytest.mark.parametrize(("program", "options", "ended", "claim"), LONG)
 def test_a_request_that_takes_longer_than_the_limit(program, options, ended, claim, tmp_path):
     """Of six seconds, with a limit of one: it is ended, or is answered."""
-    with server(program, tmp_path, *options) as found:
-        assert Asking(found, 6).answered is not ended
-        until(lambda: answers(found), "a reply after it")
+    with server(program, tmp_path, *options) as instance:
+        assert Asking(instance, 6).answered is not ended
+        until(lambda: answers(instance), "a reply after it")
     assert claim in DOES["stuck"][program]
 
 
@@ -237,9 +237,9 @@ def test_a_request_that_takes_longer_than_the_limit(program, options, ended, cla
 def test_harakiri_with_two_threads(others, tmp_path):
     """A stuck request is ended if it is alone, and goes on where others end beside it."""
     options = ("--master", "--harakiri", "1", "--threads", "2")
-    with server("uwsgi", tmp_path, *options) as found:
+    with server("uwsgi", tmp_path, *options) as instance:
         # Also the request before may end beside it, on the other thread: then it is tried again.
-        answered = all(answered_beside(found, seconds, others) for seconds in (4, 5, 6))
+        answered = all(answered_beside(instance, seconds, others) for seconds in (4, 5, 6))
     assert answered is others
     assert "with several threads, each request that ends resets the timer" in says(
         "time-limit", "uwsgi"
@@ -247,11 +247,11 @@ def test_harakiri_with_two_threads(others, tmp_path):
     assert "each request that ends resets the timer" in DOES["stuck"]["uwsgi"]
 
 
-def answered_beside(found, seconds, others):
+def answered_beside(instance, seconds, others):
     """Return whether a long request is answered, alone or with short ones all the time."""
-    asking = Asking(found, seconds)
+    asking = Asking(instance, seconds)
     while others and asking.is_alive():
-        answers(found)
+        answers(instance)
     return asking.answered
 
 
@@ -274,8 +274,8 @@ KEPT = [
 def test_a_connection_after_the_reply(how, seconds, claim, tmp_path):
     """A second request on it is answered or not; then it stays for so long at the least."""
     program, command = how
-    with server(program, tmp_path, command=command) as found:
-        with socket.create_connection(("127.0.0.1", found.port), 20) as client:
+    with server(program, tmp_path, command=command) as instance:
+        with socket.create_connection(("127.0.0.1", instance.port), 20) as client:
             replies = [replied(client), replied(client)]
             assert replies == [True, seconds is not None]
             if seconds is not None:
@@ -310,14 +310,14 @@ def check_idle_closed(program, options, folder):
 
 def replied(client):
     """Return whether a request on a connection has a reply; read the whole of it."""
-    found = b""
+    reply = b""
     with suppress(ConnectionError):
         client.sendall(request(keep=True))
-        while not body_of(found).endswith(b"}"):
+        while not body_of(reply).endswith(b"}"):
             if not (part := client.recv(1 << 16)):
                 break
-            found += part
-    return found.startswith(b"HTTP/1.1 200")
+            reply += part
+    return reply.startswith(b"HTTP/1.1 200")
 
 
 SCHEMES = [
@@ -344,8 +344,8 @@ SCHEMES = [
 def test_the_scheme_behind_a_proxy(program, source, scheme, claim, tmp_path):
     """By X-Forwarded-Proto, as far as its sender is believed."""
     sent = request("GET", "/", "X-Forwarded-Proto: https")
-    with server(program, tmp_path) as found:
-        environ = json.loads(body_of(exchanged(found.port, sent, source)))
+    with server(program, tmp_path) as instance:
+        environ = json.loads(body_of(exchanged(instance.port, sent, source)))
     assert environ["wsgi.url_scheme"] == scheme
     assert claim in DOES["scheme"][program]
 
@@ -354,8 +354,8 @@ def test_the_scheme_behind_a_proxy(program, source, scheme, claim, tmp_path):
 @SERVERS
 def test_the_client_s_address_behind_a_proxy(program, tmp_path):
     """By HTTP it is the proxy's, whatever X-Forwarded-For says."""
-    with server(program, tmp_path) as found:
-        environ = found.environ(headers={"X-Forwarded-For": "203.0.113.9"})
+    with server(program, tmp_path) as instance:
+        environ = instance.environ(headers={"X-Forwarded-For": "203.0.113.9"})
     assert environ["REMOTE_ADDR"] == "127.0.0.1"
     assert "is nginx's" in DOES["client"][program]
 
@@ -411,8 +411,8 @@ PACKET = uwsgi_packet(REMOTE_ADDR="203.0.113.9", HTTPS="on", REMOTE_USER="alice"
 @pytest.mark.parametrize("program", BY_UWSGI)
 def test_what_uwsgi_params_say(program, tmp_path):
     """The scheme; to one of the two also the client's address, and what else nginx adds."""
-    with server(program, tmp_path, command=BY_UWSGI[program], ready=PACKET) as found:
-        environ = json.loads(body_of(exchanged(found.port, PACKET)))
+    with server(program, tmp_path, command=BY_UWSGI[program], ready=PACKET) as instance:
+        environ = json.loads(body_of(exchanged(instance.port, PACKET)))
     assert environ["wsgi.url_scheme"] == "https"
     assert "uwsgi_params" in DOES["scheme"][program]
     by_params = environ["REMOTE_ADDR"] == "203.0.113.9"
@@ -426,8 +426,8 @@ def test_what_uwsgi_params_say(program, tmp_path):
 @pytest.mark.parametrize("program", BY_UWSGI)
 def test_who_may_speak_the_uwsgi_protocol(program, tmp_path):
     """Everybody, or 127.0.0.1 only."""
-    with server(program, tmp_path, command=BY_UWSGI[program], ready=PACKET) as found:
-        other = exchanged(found.port, PACKET, "127.0.0.2")
+    with server(program, tmp_path, command=BY_UWSGI[program], ready=PACKET) as instance:
+        other = exchanged(instance.port, PACKET, "127.0.0.2")
     everybody = "from everybody" in says("access-ips", program)
     assert other.startswith(b"HTTP/1.1 200" if everybody else b"HTTP/1.1 500")
 
@@ -440,5 +440,5 @@ def test_the_version_of_http_that_tls_clients_get(tmp_path, tls, program):
     words = COMMANDS[program].format(port=port, sites=SITES).split()
     with begun([BIN / program, *words, *tls[program]], tmp_path):
         protocol = negotiated(port)
-    said = CASES["http2"][program]["tls"]
-    assert said == ("gets HTTP/2" if protocol == "h2" else "gets HTTP/1.1")
+    claim = CASES["http2"][program]["tls"]
+    assert claim == ("gets HTTP/2" if protocol == "h2" else "gets HTTP/1.1")

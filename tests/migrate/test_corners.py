@@ -28,9 +28,9 @@ def moved(tmp_path):
     return make
 
 
-def notes(found, name):
+def notes(migration, name):
     """Return the lines of one of the lists, as they are printed."""
-    return [f"{each.was} -> {each.becomes}" for each in found.lists[name]]
+    return [f"{note.was} -> {note.becomes}" for note in migration.lists[name]]
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def notes(found, name):
 )
 def test_a_number_of_cpus_is_counted_another_way(moved, name, lines, to, counts):
     """What is written counts a container's limit, and what was written did not."""
-    found = moved(lines, to, name)
-    assert not [each for each in notes(found, "the same") if "CPUs" in each]
-    (line,) = [each for each in notes(found, "behaves differently") if "CPUs" in each]
+    migration = moved(lines, to, name)
+    assert not [note for note in notes(migration, "the same") if "CPUs" in note]
+    (line,) = [note for note in notes(migration, "behaves differently") if "CPUs" in note]
     assert f"also obeys a container's CPU limit; {counts} does not" in line
 
 
@@ -72,13 +72,13 @@ def test_requests_stay_in_the_file_of_the_log(moved):
 
 def test_each_option_of_one_meaning_is_named(moved):
     """Also those that do not count, as the last one does."""
-    found = moved("processes = 4\nworkers = 2\n")
-    assert "workers = 2" in found.text
-    assert "processes = 4, workers = 2 -> workers = 2" in notes(found, "the same")
+    migration = moved("processes = 4\nworkers = 2\n")
+    assert "workers = 2" in migration.text
+    assert "processes = 4, workers = 2 -> workers = 2" in notes(migration, "the same")
     lines = "http = :80\nhttp-auto-chunked = true\nhttp-raw-body = true\n"
     lost = notes(moved(lines), "no equivalent")
     named = "http-auto-chunked = true, http-raw-body = true"
-    assert [each for each in lost if each.startswith(named)]
+    assert [note for note in lost if note.startswith(named)]
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,17 @@ def test_the_time_for_variables_grows_with_their_number():
     """And not with its square: 150,000 lines of a generated ini took 20 s."""
 
     def seconds(number):
-        texts = [(f"NAME_{each}=value", Spot(Path("uwsgi.ini"), each, 1)) for each in range(number)]
+        texts = [
+            (f"NAME_{index}=value", Spot(Path("uwsgi.ini"), index, 1)) for index in range(number)
+        ]
         settings = [Setting("env", text, spot, text) for text, spot in texts]
         gc.collect()
         gc.disable()  # how often it runs depends on what other tests have left
         began = time.process_time()
-        said, rest = collected("uwsgi", settings, str, lambda each: Expression.of(each.value), bool)
-        assert len(said["environment"].values) == number
+        settings_by_sense, rest = collected(
+            "uwsgi", settings, str, lambda setting: Expression.of(setting.value), bool
+        )
+        assert len(settings_by_sense["environment"].values) == number
         took = time.process_time() - began
         gc.enable()
         assert not rest
@@ -128,10 +132,10 @@ def test_the_time_for_variables_grows_with_their_number():
 def test_what_is_computed_takes_nothing_else_with_it(moved):
     """Each entry of a list is read for itself, those with a variable as well."""
     lines = 'raw_env = ["A=1", f"B={os.environ[\'B\']}", "C=" + secret()]\n'
-    found = moved(lines, "granian", "gunicorn.conf.py")
-    assert 'A=1\nB="${B}"\n' in found.environment
-    assert 'raw_env: f"C=' not in str(notes(found, "no equivalent"))
-    (line,) = [each for each in notes(found, "no equivalent") if each.startswith("raw_env: ")]
+    migration = moved(lines, "granian", "gunicorn.conf.py")
+    assert 'A=1\nB="${B}"\n' in migration.environment
+    assert 'raw_env: f"C=' not in str(notes(migration, "no equivalent"))
+    (line,) = [note for note in notes(migration, "no equivalent") if note.startswith("raw_env: ")]
     reason = "the value is computed, and lab does not run it: write the value"
     assert line == f"raw_env: 'C=' + secret() -> {reason}"
 
@@ -139,7 +143,7 @@ def test_what_is_computed_takes_nothing_else_with_it(moved):
 def test_what_the_lab_does_not_know_is_told_plainly(moved):
     """With what to do about it."""
     (line,) = [
-        each for each in notes(moved("add-gid = 33\n"), "no equivalent") if "add-gid" in each
+        note for note in notes(moved("add-gid = 33\n"), "no equivalent") if "add-gid" in note
     ]
     assert line.endswith("look it up in the options of the new server")
 
@@ -200,7 +204,7 @@ def test_a_shells_variable_in_gunicorns_command_is_no_text(to):
 def test_what_lies_elsewhere_is_named_as_not_read(tmp_path):
     """Without --trusted; or its options would seem to be carried over."""
     made = ini(tmp_path, "module = m:app\nini = ../elsewhere/o.ini\n", "granian")
-    (line,) = [each for each in notes(made, "no equivalent") if "read completely" in each]
+    (line,) = [note for note in notes(made, "no equivalent") if "read completely" in note]
     assert line.startswith("the configuration is not read completely -> without --trusted lab does")
 
 

@@ -12,9 +12,9 @@ ENTRIES = """raw_env = [
 """
 
 
-def notes(found: Migration, name: str) -> list[str]:
+def notes(migration: Migration, name: str) -> list[str]:
     """Return the lines of a list."""
-    return [f"{note.was} -> {note.becomes}" for note in found.lists[name]]
+    return [f"{note.was} -> {note.becomes}" for note in migration.lists[name]]
 
 
 def of_settings(tmp_path, lines: str, to: str) -> Migration:
@@ -36,44 +36,46 @@ def of_ini(tmp_path, lines: str, to: str) -> Migration:
 )
 def test_a_placeholder_that_may_not_be_set_is_no_text(tmp_path, to, unset):
     """uWSGI keeps the text $(NO), and the other servers do not."""
-    found = of_ini(tmp_path, "env = A=$(NO)\nenv = B=1\n", to)
-    (line,) = [line for line in notes(found, "behaves differently") if "A=" in line]
+    migration = of_ini(tmp_path, "env = A=$(NO)\nenv = B=1\n", to)
+    (line,) = [line for line in notes(migration, "behaves differently") if "A=" in line]
     assert f"without NO {unset}; uWSGI kept the text $(NO)" in line
-    assert [line for line in notes(found, "the same") if "B=1" in line]
-    assert found.status == 4
+    assert [line for line in notes(migration, "the same") if "B=1" in line]
+    assert migration.status == 4
 
 
 @pytest.mark.parametrize("entries", ["env = B=1\nenv = A=$(B)\n", "env = A=$(B)\nenv = B=1\n"])
 def test_a_placeholder_reads_what_was_set_before_the_server(tmp_path, entries):
     """A shell would read the B of the line above."""
-    found = of_ini(tmp_path, entries, "granian")
-    assert found.environment == 'A="${B}"\n'
+    migration = of_ini(tmp_path, entries, "granian")
+    assert migration.environment == 'A="${B}"\n'
     reason = "another value uses the earlier value of B: rename one of them"
-    assert f"env: B=1 -> {reason}" in notes(found, "no equivalent")
+    assert f"env: B=1 -> {reason}" in notes(migration, "no equivalent")
     assert '"A=" + os.environ["B"]' in of_ini(tmp_path, entries, "gunicorn").text
 
 
 def test_a_variable_is_not_set_before_an_option_reads_it(tmp_path):
     """The script would give it the new value."""
-    found = of_ini(tmp_path, "workers = $(W)\nenv = W=9\nenv = H=x$(H)\n", "granian")
-    assert found.environment == 'H="x${H}"\n'
-    assert '--workers "${W}"' in found.text
+    migration = of_ini(tmp_path, "workers = $(W)\nenv = W=9\nenv = H=x$(H)\n", "granian")
+    assert migration.environment == 'H="x${H}"\n'
+    assert '--workers "${W}"' in migration.text
 
 
 def test_an_entry_of_a_computed_name_is_lost(tmp_path):
     """Which variable it sets is not known."""
-    found = of_ini(tmp_path, "env = $(N)=1\n", "gunicorn")
-    assert "raw_env" not in found.text
-    assert "env: $N=1 -> this is not a variable: write NAME=value" in notes(found, "no equivalent")
+    migration = of_ini(tmp_path, "env = $(N)=1\n", "gunicorn")
+    assert "raw_env" not in migration.text
+    assert "env: $N=1 -> this is not a variable: write NAME=value" in notes(
+        migration, "no equivalent"
+    )
 
 
 def test_an_entry_that_an_ini_cannot_have_leaves_the_others(tmp_path):
     """Each has a line of its own, or stands with its reason in the list of what is lost."""
-    found = of_settings(tmp_path, ENTRIES, "uwsgi")
-    lines = [line for line in found.text.split("\n") if line.startswith("env = ")]
+    migration = of_settings(tmp_path, ENTRIES, "uwsgi")
+    lines = [line for line in migration.text.split("\n") if line.startswith("env = ")]
     assert lines == ["env = A=1", "env = B=two words", "env = C=%%x"]
     lost = [
-        line.partition(" -> ")[0] for line in notes(found, "no equivalent") if "raw_env" in line
+        line.partition(" -> ")[0] for line in notes(migration, "no equivalent") if "raw_env" in line
     ]
     assert sorted(lost) == [
         "raw_env: D=@(f)",
@@ -82,7 +84,7 @@ def test_an_entry_that_an_ini_cannot_have_leaves_the_others(tmp_path):
         "raw_env: G",
         "raw_env: UWSGI_MASTER=1",
     ]
-    assert "raw_env: B=two words -> env = B=two words" in notes(found, "the same")
+    assert "raw_env: B=two words -> env = B=two words" in notes(migration, "the same")
 
 
 @pytest.mark.parametrize(
@@ -90,14 +92,14 @@ def test_an_entry_that_an_ini_cannot_have_leaves_the_others(tmp_path):
 )
 def test_a_variable_that_would_be_an_option_is_lost(tmp_path, to, name):
     """uWSGI reads it when it reloads, granian at its start."""
-    found = of_settings(tmp_path, f'raw_env = ["{name}=3"]\n', to)
-    assert name not in found.environment
-    assert f"\nenv = {name}" not in found.text
-    (line,) = [line for line in notes(found, "no equivalent") if name in line]
+    migration = of_settings(tmp_path, f'raw_env = ["{name}=3"]\n', to)
+    assert name not in migration.environment
+    assert f"\nenv = {name}" not in migration.text
+    (line,) = [line for line in notes(migration, "no equivalent") if name in line]
     assert "for an option" in line
 
 
 def test_gunicorn_does_not_read_its_options_in_what_it_sets(tmp_path):
     """It has read GUNICORN_CMD_ARGS and WEB_CONCURRENCY before, and at a reload it resets them."""
-    found = of_ini(tmp_path, "env = WEB_CONCURRENCY=3\n", "gunicorn")
-    assert '"WEB_CONCURRENCY=3"' in found.text
+    migration = of_ini(tmp_path, "env = WEB_CONCURRENCY=3\n", "gunicorn")
+    assert '"WEB_CONCURRENCY=3"' in migration.text

@@ -33,7 +33,9 @@ def unlisted(name, to):
     lists = {key: notes for key, notes in migrated(name, to, {}).lists.items() if key != HIDDEN}
     options = servers.of_config(config).options()
     is_file = servers.of_config(config).program == "gunicorn"
-    settings = [each for each in config.settings if not is_file or each is last(config, each)]
+    settings = [
+        setting for setting in config.settings if not is_file or setting is last(config, setting)
+    ]
     for setting in settings:
         if setting.option not in options or STRUCTURE.fullmatch(setting.option):
             continue
@@ -53,7 +55,7 @@ def last(config, setting):
 
 def _names(text, option, whole):
     """Return whether a note is about an option: as it is written, an entry of it, or its line."""
-    text, whole = (re.sub("['\"]", "", each) for each in (text, whole))
+    text, whole = (re.sub("['\"]", "", string) for string in (text, whole))
     entry = re.match(rf"line \d+: {re.escape(option)}\b|{re.escape(option)}(:|$)", text)
     return entry is not None or whole == text or f", {whole}, " in f", {text}, "
 

@@ -35,11 +35,11 @@ def ini(tmp_path):
     return path
 
 
-def trying(configuration, to, *, drop=(), chdir=None, quick=None, **asked):
+def trying(configuration, to, *, drop=(), chdir=None, quick=None, **options):
     """Return what is put to the test."""
-    found = migrated(str(configuration), to, {}, drop=drop, chdir=chdir)
+    migration = migrated(str(configuration), to, {}, drop=drop, chdir=chdir)
     return TrialSettings(
-        str(configuration), found, Job(drop=drop, chdir=chdir, **asked), None, quick
+        str(configuration), migration, Job(drop=drop, chdir=chdir, **options), None, quick
     )
 
 
@@ -77,17 +77,17 @@ def test_a_server_that_is_not_installed_is_named(ini, tmp_path):
 def test_what_is_left_out_of_the_old_copy_is_left_out_of_the_new_one(ini, tmp_path):
     """Users and folders of production, which a trial has not."""
     ini.write_text(f"{INI}uid = www-data\nchdir = /srv/shop\n")
-    found = trying(ini, "gunicorn", drop=("uid",), chdir=tmp_path).migration
-    assert "www-data" not in found.text
-    assert f'chdir = "{tmp_path}"' in found.text
+    migration = trying(ini, "gunicorn", drop=("uid",), chdir=tmp_path).migration
+    assert "www-data" not in migration.text
+    assert f'chdir = "{tmp_path}"' in migration.text
 
 
 @pytest.mark.parametrize("value", ["$(N)", "%(%k * 1)"])
 def test_a_shell_says_what_the_words_of_a_command_are_here(ini, value):
     """What the machine decides is a number then."""
     ini.write_text(INI.replace("processes = 2", f"processes = {value}"))
-    found = trying(ini, "granian").migration
-    script = ("sh", "-c", found.script)
+    migration = trying(ini, "granian").migration
+    script = ("sh", "-c", migration.script)
     done = subprocess.run(
         script, env={**os.environ, "N": "3"}, capture_output=True, text=True, check=True
     )
@@ -113,9 +113,9 @@ def test_both_are_put_to_the_test(ini, tmp_path, monkeypatch, to):
     monkeypatch.chdir(tmp_path)
     few = {name: measure.FAULTS[name] for name in ("none", "kill", "accept-queue")}
     monkeypatch.setattr(measure, "FAULTS", few)
-    found = measure.tried(trying(ini, to, quick="/quick", **SHORT))
-    rows = {each.question: each for each in found.contrasts}
-    assert (tmp_path / found.folder / "run.json").exists()
+    comparison = measure.tried(trying(ini, to, quick="/quick", **SHORT))
+    rows = {contrast.question: contrast for contrast in comparison.contrasts}
+    assert (tmp_path / comparison.folder / "run.json").exists()
     assert rows["HEAD"].before == "200, 5 bytes of body"
     assert rows["HEAD"].after == "200, 0 bytes of body"
     assert rows["HEAD"].differs
@@ -141,8 +141,11 @@ def test_the_command_prints_the_table(ini):
         "lab", "migrate", str(ini), "--to", "gunicorn", *words, "--format", "json",
         cwd=ini.parent, timeout=280,
     )  # fmt: skip
-    said = json.loads(done.stdout)
-    assert said["status"] == done.returncode
+    report = json.loads(done.stdout)
+    assert report["status"] == done.returncode
     assert done.returncode in (3, 4)
     assert "part 3 of 3" in done.stderr
-    assert {each["question"] for each in said["measured"]["contrasts"]} >= {"HEAD", "SIGTERM"}
+    assert {contrast["question"] for contrast in report["measured"]["contrasts"]} >= {
+        "HEAD",
+        "SIGTERM",
+    }

@@ -39,32 +39,32 @@ def of_text(tmp_path, text, to, name="uwsgi.ini", environ=()):
     return migrated(str(path), to, dict(environ))
 
 
-def settings(found):
+def settings(migration):
     """Return the settings of a gunicorn.conf.py that was written."""
-    return assignments(found.text)
+    return assignments(migration.text)
 
 
-def command(found):
+def command(migration):
     """Return the command of a script that was written, without its comments."""
-    return found.text.rpartition("exec ")[2].replace("\\\n", " ").split()
+    return migration.text.rpartition("exec ")[2].replace("\\\n", " ").split()
 
 
 def test_what_is_written_is_python(ini):
     """And says what each line was."""
-    found = migrated(str(ini), "gunicorn", {})
-    ast.parse(found.text)
-    assert settings(found)["workers"] == 4
-    assert "# processes = 4\nworkers = 4\n" in found.text
-    assert settings(found)["wsgi_app"] == "shop.wsgi:application"
+    migration = migrated(str(ini), "gunicorn", {})
+    ast.parse(migration.text)
+    assert settings(migration)["workers"] == 4
+    assert "# processes = 4\nworkers = 4\n" in migration.text
+    assert settings(migration)["wsgi_app"] == "shop.wsgi:application"
 
 
 def test_a_script_is_one_that_a_shell_reads(ini, tmp_path):
     """With each value as one word."""
-    found = migrated(str(ini), "granian", {})
+    migration = migrated(str(ini), "granian", {})
     script = tmp_path / "granian.sh"
-    script.write_text(found.text)
+    script.write_text(migration.text)
     assert subprocess.run(["sh", "-n", script], check=False).returncode == 0
-    assert command(found)[-1] == "shop.wsgi:application"
+    assert command(migration)[-1] == "shop.wsgi:application"
 
 
 def test_the_lines_of_nginx_change_with_the_protocol(ini):
@@ -95,10 +95,10 @@ def test_what_the_machine_decides_stays_its_own(tmp_path, value, python, shell):
 @pytest.mark.parametrize("value", ["%(%k*2)", "%(%k - 1)", "%(%k / 2)", "%(%k * 0)"])
 def test_a_number_of_cpus_that_is_not_understood_is_no_number(tmp_path, value):
     """The number here would be false on another machine."""
-    found = of_text(tmp_path, f"[uwsgi]\nmodule = shop\nworkers = {value}\n", "gunicorn")
-    assert "\nworkers = " not in found.text
-    assert f"workers = {value}" in {note.was for note in found.lists["no equivalent"]}
-    assert not found.concurrency
+    migration = of_text(tmp_path, f"[uwsgi]\nmodule = shop\nworkers = {value}\n", "gunicorn")
+    assert "\nworkers = " not in migration.text
+    assert f"workers = {value}" in {note.was for note in migration.lists["no equivalent"]}
+    assert not migration.concurrency
 
 
 def test_a_variable_that_is_given_is_its_value(tmp_path):
@@ -128,9 +128,11 @@ def test_a_condition_that_was_decided_here_is_named(tmp_path):
 )
 def test_a_log_level_is_one_that_the_new_server_has(command, to, line):
     """gunicorn logs at info if it does not have the level, granian and uvicorn do not start."""
-    found = migrated(command, to, {})
-    assert line in found.text if line else "level" not in found.text
-    lost = [note.becomes for note in found.lists["no equivalent"] if "log level" in note.becomes]
+    migration = migrated(command, to, {})
+    assert line in migration.text if line else "level" not in migration.text
+    lost = [
+        note.becomes for note in migration.lists["no equivalent"] if "log level" in note.becomes
+    ]
     assert bool(lost) == (not line)
 
 
@@ -146,10 +148,10 @@ def test_a_python_file_is_read_and_not_run(tmp_path):
     """What only running it would tell is named."""
     marker = tmp_path / "ran"
     text = f"open({str(marker)!r}, 'w')\nworkers = 3\ntimeout = limit()\nwsgi_app = 'shop:app'\n"
-    found = of_text(tmp_path, text, "granian", "gunicorn.conf.py")
+    migration = of_text(tmp_path, text, "granian", "gunicorn.conf.py")
     assert not marker.exists()
-    assert "--workers 3" in found.text
-    assert any(each.was == "timeout = limit()" for each in found.translation.lost)
+    assert "--workers 3" in migration.text
+    assert any(note.was == "timeout = limit()" for note in migration.translation.lost)
 
 
 @pytest.mark.parametrize(
@@ -181,23 +183,23 @@ chdir = "/srv/$(touch MARK)"
 @pytest.mark.parametrize("to", ["uwsgi", "granian"])
 def test_a_value_that_would_act_is_not_copied(tmp_path, to):
     """Neither a line of its own, nor a command of a shell or an ini; it is named as lost."""
-    found = of_text(tmp_path, HOSTILE, to, "gunicorn.conf.py")
+    migration = of_text(tmp_path, HOSTILE, to, "gunicorn.conf.py")
     # What stands behind `env =` of an ini is a text, whatever it is.
-    lines = [each for each in found.text.splitlines() if not each.startswith(("#", "env = "))]
-    assert not any("touch" in each for each in lines)
+    lines = [line for line in migration.text.splitlines() if not line.startswith(("#", "env = "))]
+    assert not any("touch" in line for line in lines)
     assert all(
-        "=" in each and "MARK" not in each.partition("=")[0]
-        for each in found.environment.splitlines()
+        "=" in line and "MARK" not in line.partition("=")[0]
+        for line in migration.environment.splitlines()
     )
-    assert len(found.translation.lost) >= 5
+    assert len(migration.translation.lost) >= 5
 
 
 def test_a_file_of_variables_runs_nothing(tmp_path):
     """Whatever stands in them: a shell reads it."""
-    found = of_text(
+    migration = of_text(
         tmp_path, HOSTILE.replace("MARK", str(tmp_path / "mark")), "granian", "gunicorn.conf.py"
     )
-    (tmp_path / "granian.env").write_text(found.environment)
+    (tmp_path / "granian.env").write_text(migration.environment)
     subprocess.run(["sh", "-c", "set -a; . ./granian.env"], cwd=tmp_path, check=False)
     assert not (tmp_path / "mark").exists()
 
@@ -275,14 +277,14 @@ def test_the_command_writes_what_is_asked_for(ini, tmp_path):
 def test_json_has_all_that_is_printed(ini):
     """For who goes on from there."""
     done = run("lab", "migrate", str(ini), "--to", "gunicorn", "--format", "json", cwd=ROOT)
-    said = json.loads(done.stdout)
-    assert said["status"] == done.returncode == 4
+    report = json.loads(done.stdout)
+    assert report["status"] == done.returncode == 4
     assert {
         "the_same",
         "behaves_differently",
         "no_equivalent",
         "not_visible_in_the_configuration",
-    } <= said.keys()
+    } <= report.keys()
 
 
 def test_markdown_is_a_page(ini):
@@ -302,15 +304,15 @@ def test_a_default_of_a_variable_stays_one(tmp_path):
     for environ, workers, port in (({}, "4", "8000"), ({"N": "2", "PORT": "9"}, "2", "9")):
         read = migrated(str(ini), "gunicorn", environ)
         assert settings(read)["workers"] == int(workers)
-        assert [str(each.port) for each in read.translation.service.addresses] == [port]
+        assert [str(address.port) for address in read.translation.service.addresses] == [port]
 
 
 def test_a_product_of_a_variable_is_named_as_lost(tmp_path):
     """An ini would take the variable alone."""
     conf = 'wsgi_app = "shop:app"\nworkers = int(os.environ["N"]) * 2\n'
-    found = of_text(tmp_path, conf, "uwsgi", "gunicorn.conf.py")
-    assert "processes" not in found.text
-    assert "multiply" in found.translation.lost[0].becomes
+    migration = of_text(tmp_path, conf, "uwsgi", "gunicorn.conf.py")
+    assert "processes" not in migration.text
+    assert "multiply" in migration.translation.lost[0].becomes
 
 
 def test_a_master_is_written_where_nobody_replaced_workers(tmp_path):
@@ -322,9 +324,9 @@ def test_a_master_is_written_where_nobody_replaced_workers(tmp_path):
 def test_a_default_that_is_computed_is_named_as_lost(tmp_path):
     """The variable alone would leave the number empty where it is not set."""
     conf = 'wsgi_app = "shop:app"\nworkers = int(os.environ.get("N", cpu_count() * 2 + 1))\n'
-    found = of_text(tmp_path, conf, "uwsgi", "gunicorn.conf.py")
-    assert "processes" not in found.text
-    assert "computed" in found.translation.lost[0].becomes
+    migration = of_text(tmp_path, conf, "uwsgi", "gunicorn.conf.py")
+    assert "processes" not in migration.text
+    assert "computed" in migration.translation.lost[0].becomes
 
 
 def test_bytes_that_are_no_text_are_written(tmp_path):
@@ -341,9 +343,9 @@ def test_bytes_that_are_no_text_are_written(tmp_path):
 def test_a_log_called_minus_is_no_file(tmp_path, to):
     """It is standard error, where the others log by default; uWSGI would write a file `-`."""
     conf = 'wsgi_app = "shop:app"\nerrorlog = "-"\n'
-    found = of_text(tmp_path, conf, to, "gunicorn.conf.py")
-    assert "logto" not in found.text
-    assert not [each for each in found.translation.lost if "errorlog" in each.was]
+    migration = of_text(tmp_path, conf, to, "gunicorn.conf.py")
+    assert "logto" not in migration.text
+    assert not [note for note in migration.translation.lost if "errorlog" in note.was]
 
 
 def test_an_open_condition_does_not_say_that_lines_were_left_out(tmp_path):
@@ -364,15 +366,15 @@ def test_a_short_option_of_uwsgi_is_refused():
 def test_an_address_of_http_beside_one_of_uwsgi_is_lost(tmp_path):
     """gunicorn speaks one protocol at all of its addresses."""
     text = "[uwsgi]\nmodule = shop\nsocket = /run/shop.sock\nhttp-socket = :8000\n"
-    found = of_text(tmp_path, text, "gunicorn")
-    assert settings(found)["bind"] == "unix:/run/shop.sock"
-    assert "http-socket = :8000" in [each.was for each in found.translation.lost]
+    migration = of_text(tmp_path, text, "gunicorn")
+    assert settings(migration)["bind"] == "unix:/run/shop.sock"
+    assert "http-socket = :8000" in [note.was for note in migration.translation.lost]
 
 
 def test_an_include_that_is_not_there_is_lost(tmp_path):
     """Its options may be half of the configuration."""
-    found = of_text(tmp_path, "[uwsgi]\nmodule = shop\ninclude = base.ini\n", "gunicorn")
-    assert "include = base.ini" in [each.was for each in found.translation.lost]
+    migration = of_text(tmp_path, "[uwsgi]\nmodule = shop\ninclude = base.ini\n", "gunicorn")
+    assert "include = base.ini" in [note.was for note in migration.translation.lost]
 
 
 def test_a_section_that_is_not_there_is_refused(tmp_path):

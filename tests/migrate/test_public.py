@@ -19,7 +19,7 @@ def test_what_it_becomes_starts_and_answers(name, tmp_path, capsys):
     """On both other servers, with its socket, its folder and its user left to this machine."""
     (tmp_path / name).write_text(FILES[name])
     assert public.main(tmp_path) == 0
-    rows = [each for each in capsys.readouterr().out.splitlines() if "yes  yes  yes" in each]
+    rows = [line for line in capsys.readouterr().out.splitlines() if "yes  yes  yes" in line]
     assert len(rows) == 2
 
 

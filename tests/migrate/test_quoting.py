@@ -35,17 +35,17 @@ def needs(program: str) -> None:
 def test_a_script_gives_the_words_that_were_meant(shell, seeds, tmp_path):
     """And its variables; of what is computed with a text it gives one line, and ends."""
     needs(shell[0])
-    found = hostile.cases(seeds, "granian")
-    assert len(found) > len(seeds) / 2
-    assert not list(hostile.faults_of_scripts(found, tmp_path, shell))
+    cases = hostile.cases(seeds, "granian")
+    assert len(cases) > len(seeds) / 2
+    assert not list(hostile.faults_of_scripts(cases, tmp_path, shell))
 
 
 @seeds
 def test_a_file_of_pythons_has_the_values_that_were_meant(seeds):
     """Read from its bytes, which may name another encoding."""
-    found = hostile.cases(seeds, "gunicorn")
-    assert len(found) > len(seeds) / 2
-    assert not list(hostile.faults_of_python(found))
+    cases = hostile.cases(seeds, "gunicorn")
+    assert len(cases) > len(seeds) / 2
+    assert not list(hostile.faults_of_python(cases))
 
 
 @pytest.mark.skipif(not UWSGI.exists(), reason="needs uWSGI: make setup")
@@ -56,9 +56,9 @@ def test_a_file_of_pythons_has_the_values_that_were_meant(seeds):
 )
 def test_an_ini_has_the_values_that_were_meant(seeds, tmp_path):
     """As uWSGI itself prints them."""
-    found = hostile.cases(seeds, "uwsgi")
-    assert len(found) > len(seeds) / 2
-    assert not list(hostile.faults_of_inis(found, tmp_path / "inis", UWSGI))
+    cases = hostile.cases(seeds, "uwsgi")
+    assert len(cases) > len(seeds) / 2
+    assert not list(hostile.faults_of_inis(cases, tmp_path / "inis", UWSGI))
 
 
 @seeds
@@ -106,9 +106,9 @@ def test_a_default_that_is_computed_with_is_digits(tmp_path):
     """It would stand within the shell's arithmetic."""
     conf = 'raw_env = ["Q=1"]\nworkers = int(os.environ.get("W", "Q")) * 2\n'
     (tmp_path / "gunicorn.conf.py").write_text(conf)
-    found = migrated(str(tmp_path / "gunicorn.conf.py"), "granian", {})
-    assert "--workers" not in found.text.partition("exec")[2]
-    assert any("default of $W" in each.becomes for each in found.translation.lost)
+    migration = migrated(str(tmp_path / "gunicorn.conf.py"), "granian", {})
+    assert "--workers" not in migration.text.partition("exec")[2]
+    assert any("default of $W" in note.becomes for note in migration.translation.lost)
 
 
 @pytest.mark.parametrize("to", ["granian", "gunicorn"])
@@ -121,9 +121,9 @@ def test_a_nul_is_refused(to, tmp_path):
 @pytest.mark.parametrize("value", ["/run/a; return 301 //evil.example", "/run/a b", "$(A):80"])
 def test_nginx_gets_no_line_with_more_than_an_address(value, tmp_path):
     """It is named as lost."""
-    found = of_ini(tmp_path, f"socket = {value}\n")
-    assert found.nginx == ()
-    assert any("nginx" in each.becomes for each in found.translation.lost)
+    migration = of_ini(tmp_path, f"socket = {value}\n")
+    assert migration.nginx == ()
+    assert any("nginx" in note.becomes for note in migration.translation.lost)
 
 
 def test_a_comment_names_no_encoding(tmp_path):
@@ -138,9 +138,9 @@ def test_a_comment_names_no_encoding(tmp_path):
 def test_what_stands_in_two_texts_is_one_value(tmp_path):
     """uWSGI would run what neither of both says."""
     (tmp_path / "gunicorn.conf.py").write_text('pidfile = "@" + "(exec://touch MARK)"\n')
-    found = migrated(str(tmp_path / "gunicorn.conf.py"), "uwsgi", {})
-    assert "\npidfile" not in found.text
-    assert any("pidfile" in each.was for each in found.translation.lost)
+    migration = migrated(str(tmp_path / "gunicorn.conf.py"), "uwsgi", {})
+    assert "\npidfile" not in migration.text
+    assert any("pidfile" in note.was for note in migration.translation.lost)
 
 
 def test_a_comment_takes_no_line_of_an_ini_with_it(tmp_path):
@@ -157,15 +157,15 @@ def test_a_shells_variables_are_not_set_by_a_file():
     special = re.findall(r"^declare -\w*[ir]\w* (\w+)", done.stdout, re.MULTILINE)
     assert "SECONDS" in special or "RANDOM" in special
     special += "PATH", "LD_PRELOAD", "ENV", "COMP_WORDBREAKS", "SHLVL"
-    assert [each for each in special if not SHELLS_OWN.fullmatch(each)] == []
+    assert [name for name in special if not SHELLS_OWN.fullmatch(name)] == []
 
 
 def test_a_variable_of_the_shells_is_named_as_lost(tmp_path):
     """bash would evaluate its value."""
-    found = of_ini(tmp_path, "env = RANDOM=b[1]\nenv = A=1\nenv = PATH=/evil\n")
-    assert found.environment == "A=1\n"
-    lost = [each.becomes for each in found.translation.lost]
-    assert len([each for each in lost if "uses" in each]) == 2
+    migration = of_ini(tmp_path, "env = RANDOM=b[1]\nenv = A=1\nenv = PATH=/evil\n")
+    assert migration.environment == "A=1\n"
+    lost = [note.becomes for note in migration.translation.lost]
+    assert len([reason for reason in lost if "uses" in reason]) == 2
 
 
 def test_a_file_that_is_named_like_an_option_is_none(tmp_path):
@@ -180,9 +180,9 @@ def test_a_file_that_is_named_like_an_option_is_none(tmp_path):
 def test_a_sum_with_a_variable_is_no_text_of_both(sum_, tmp_path):
     """It would be 41 where it was 5; it is computed, and named as lost."""
     (tmp_path / "gunicorn.conf.py").write_text(f"workers = {sum_}\n")
-    found = migrated(str(tmp_path / "gunicorn.conf.py"), "granian", {})
-    assert "--workers " not in found.text
-    assert any("computed" in each.becomes for each in found.translation.lost)
+    migration = migrated(str(tmp_path / "gunicorn.conf.py"), "granian", {})
+    assert "--workers " not in migration.text
+    assert any("computed" in note.becomes for note in migration.translation.lost)
 
 
 def test_texts_are_joined_in_their_order(tmp_path):
@@ -195,18 +195,18 @@ def test_an_address_of_two_defaults_is_lost_in_an_ini(tmp_path):
     """It would lose one of both."""
     bind = "os.environ.get('H', '::') + ':' + os.environ.get('P', '80')"
     (tmp_path / "gunicorn.conf.py").write_text(f"bind = {bind}\n")
-    found = migrated(str(tmp_path / "gunicorn.conf.py"), "uwsgi", {})
-    assert "http-socket" not in found.text
-    assert any("one variable in a value" in each.becomes for each in found.translation.lost)
+    migration = migrated(str(tmp_path / "gunicorn.conf.py"), "uwsgi", {})
+    assert "http-socket" not in migration.text
+    assert any("one variable in a value" in note.becomes for note in migration.translation.lost)
 
 
 @pytest.mark.parametrize("lines", ["static-map =\n", "static-map = $(A)\n", "env =\n", "env = A\n"])
 def test_a_value_without_its_sign_of_equality_is_lost(lines, tmp_path):
     """Neither a folder nor a variable follows from it."""
-    found = of_ini(tmp_path, lines)
-    assert not found.environment
-    assert "--static" not in found.text
-    (reason,) = [each for each in found.translation.lost if "=" in each.becomes]
+    migration = of_ini(tmp_path, lines)
+    assert not migration.environment
+    assert "--static" not in migration.text
+    (reason,) = [note for note in migration.translation.lost if "=" in note.becomes]
     assert reason.becomes.endswith(("/PATH=FOLDER", "NAME=value"))
 
 
@@ -216,7 +216,7 @@ def test_a_default_does_not_end_where_another_text_says(shell, tmp_path):
     needs(shell[0])
     conf = """chdir = os.environ.get("W", "'") + "'; touch MARK; '}" + "'"\n"""
     (tmp_path / "gunicorn.conf.py").write_text(conf)
-    found = migrated(str(tmp_path / "gunicorn.conf.py"), "granian", {})
-    (tmp_path / "granian.sh").write_text(found.text)
+    migration = migrated(str(tmp_path / "gunicorn.conf.py"), "granian", {})
+    (tmp_path / "granian.sh").write_text(migration.text)
     subprocess.run((*shell, "-n", "granian.sh"), cwd=tmp_path, check=True)
-    assert any("default of $W" in each.becomes for each in found.translation.lost)
+    assert any("default of $W" in note.becomes for note in migration.translation.lost)

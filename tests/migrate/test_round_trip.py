@@ -62,14 +62,14 @@ asks the servers."""
 def both_say(one, other):
     """Yield the senses for which both have an option of their own."""
     for key, sense in senses().items():
-        columns = [sense.columns.get(each) for each in (one, other)]
+        columns = [sense.columns.get(program) for program in (one, other)]
         if "hypercorn" in {one, other} and key in SPECIAL_OF_HYPERCORN:
             continue
         if ASGI_ALONE & {one, other}:
             columns = [column and replace(column, **column.asgi) for column in columns]
         elif key == "event-loop":
             continue
-        both = all(each is not None and each.names and not each.lost for each in columns)
+        both = all(column is not None and column.names and not column.lost for column in columns)
         if both and key not in SPECIAL and sense.kind != "list":
             yield key, sense, columns[0]
 
@@ -113,8 +113,8 @@ def test_there_and_back_again(tmp_path, one, other, sense, column):
     there = moved(tmp_path, one, written(one, sense, column, lines), other)
     back = moved(tmp_path, other, there.text, one)
     again = moved(tmp_path, one, back.text, other)
-    first, last = (each.translation.service for each in (there, again))
+    first, last = (migration.translation.service for migration in (there, again))
     assert last.senses[sense.key].values == first.senses[sense.key].values
     assert last.senses[sense.key].on == first.senses[sense.key].on
-    assert [str(each.port) for each in last.addresses] == ["8000"]
+    assert [str(address.port) for address in last.addresses] == ["8000"]
     assert str(last.application) == "shop.wsgi:application"

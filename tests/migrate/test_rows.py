@@ -101,15 +101,15 @@ def test_an_option_becomes(tmp_path, line, to, expected):
     """A line of the other configuration, or one of a list that names it."""
     path = tmp_path / "uwsgi.ini"
     path.write_text(f"[uwsgi]\nhttp-socket = :8000\nmodule = shop\n{line}\n")
-    found = migrated(str(path), to, {})
+    migration = migrated(str(path), to, {})
     lists = {
-        LOST: found.translation.lost,
-        SAME: found.translation.same,
-        CHANGED: found.translation.changed,
+        LOST: migration.translation.lost,
+        SAME: migration.translation.same,
+        CHANGED: migration.translation.changed,
     }
     if expected in lists:
-        assert line in [each.was for each in lists[expected]]
+        assert line in [note.was for note in lists[expected]]
     else:
-        written = found.text if to == "gunicorn" else found.text.rpartition("exec ")[2]
+        written = migration.text if to == "gunicorn" else migration.text.rpartition("exec ")[2]
         assert expected in written
-        assert not [each for each in found.translation.lost if each.was == line]
+        assert not [note for note in migration.translation.lost if note.was == line]

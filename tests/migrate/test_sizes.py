@@ -70,9 +70,9 @@ COUNTS = [
     ("granian", "", count, (100,), (101,), "accepts 100"),
 ]
 CASES = [
-    *(("header-bytes", *each) for each in HEADERS),
-    *(("header-line", *each) for each in LINES),
-    *(("header-count", *each) for each in COUNTS),
+    *(("header-bytes", *case) for case in HEADERS),
+    *(("header-line", *case) for case in LINES),
+    *(("header-count", *case) for case in COUNTS),
 ]
 
 
@@ -81,9 +81,9 @@ CASES = [
 def test_how_much_a_server_takes(case, tmp_path):
     """Up to a size it answers, beyond it refuses; then it serves on."""
     key, program, option, made, taken, refused, claim = case
-    with server(program, tmp_path, *option.split()) as found:
+    with server(program, tmp_path, *option.split()) as instance:
         statuses = {
-            size: exchanged(found.port, made(size))[9:12] for size in (*taken, *refused, *taken)
+            size: exchanged(instance.port, made(size))[9:12] for size in (*taken, *refused, *taken)
         }
     assert all(statuses[size] == b"200" for size in taken), statuses
     assert all(statuses[size] in TOO_MUCH[program] for size in refused), statuses

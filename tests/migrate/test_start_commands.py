@@ -11,7 +11,7 @@ from lab.errors import ProfileError
 
 def lost(made):
     """Return what a migration lists as lost."""
-    return [f"{each.was} -> {each.becomes}" for each in made.lists["no equivalent"]]
+    return [f"{note.was} -> {note.becomes}" for note in made.lists["no equivalent"]]
 
 
 QUOTED = "--process-name 'price$x' --pid-file \"/tmp/a\\$HOME.pid\""
@@ -93,7 +93,7 @@ def test_signs_in_quotes_are_no_commands():
 def test_what_stands_before_a_command_is_lost(before):
     """It has an effect that no configuration has."""
     made = migrated(f"{before} gunicorn m:app", "uwsgi", {})
-    assert any(each.startswith(before.removeprefix("env ") + " -> ") for each in lost(made))
+    assert any(note.startswith(before.removeprefix("env ") + " -> ") for note in lost(made))
 
 
 @pytest.mark.parametrize("words", ["$OPTIONS m:app", "--preload $OPTIONS m:app", 'm:app "$@"'])
@@ -131,7 +131,7 @@ def test_what_a_script_does_first_is_lost(tmp_path, monkeypatch, line):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "granian.sh").write_text(f"#!/bin/sh\n{line}\nexec granian --interface wsgi m:a\n")
     made = migrated("granian.sh", "gunicorn", {})
-    assert any(each.startswith(f"{line} -> ") for each in lost(made))
+    assert any(note.startswith(f"{line} -> ") for note in lost(made))
 
 
 @pytest.mark.parametrize("command", ["gunicorn -w 2", "granian --interface wsgi --workers 2"])
@@ -144,11 +144,11 @@ def test_two_dashes_end_the_options(command):
 def test_a_list_with_variables_is_lost_by_name():
     """Only those entries of it are lost that a shell computes."""
     made = migrated('gunicorn -e "A=${X}y" -e A2=$X -e B=1 m:app', "uwsgi", {})
-    assert any("A=${X}y" in each for each in lost(made))
-    assert any("A2=$X" in each for each in lost(made))
+    assert any("A=${X}y" in note for note in lost(made))
+    assert any("A2=$X" in note for note in lost(made))
     assert "\nenv = B=1\n" in made.text
     alone = migrated('gunicorn -e "A=${X}y" -e A2=$X m:app', "uwsgi", {})
-    assert not any(each.startswith(" ->") for each in lost(alone))
+    assert not any(note.startswith(" ->") for note in lost(alone))
 
 
 def test_a_variable_before_a_command_is_an_option():
@@ -345,8 +345,8 @@ def test_variables_of_gunicorn_count(command, line, expected):
     made = migrated(command, "granian", {})
     assert f"{line} \\\n" in made.text or made.text.endswith(f"{line}\n")
     names = ("WEB_CONCURRENCY", "GUNICORN_CMD_ARGS", "PORT", "workers is not set")
-    printed = [each for each in lost(made) if each.startswith(names)]
-    assert [each.startswith(expected) for each in printed] == [True] * bool(expected)
+    printed = [note for note in lost(made) if note.startswith(names)]
+    assert [note.startswith(expected) for note in printed] == [True] * bool(expected)
 
 
 def test_a_variable_that_is_given_counts():

@@ -53,8 +53,8 @@ def here(text, folder):
 def steps(folder):
     """Return the page's commands by the file that each chooses, the way back last."""
     nginx = f"nginx -e stderr -p {folder} -c {folder}/nginx.conf"
-    found = re.findall(r"^\$ (ln -sfn (\w+)\.conf .*)$", PAGE, re.MULTILINE)
-    return [(name, here(line, folder).replace("nginx -", f"{nginx} -")) for line, name in found]
+    commands = re.findall(r"^\$ (ln -sfn (\w+)\.conf .*)$", PAGE, re.MULTILINE)
+    return [(name, here(line, folder).replace("nginx -", f"{nginx} -")) for line, name in commands]
 
 
 def prepared(folder, to):
@@ -66,8 +66,8 @@ def prepared(folder, to):
     made = migrated(str(folder / "uwsgi.ini"), to, {})
     (folder / made.file).write_text(made.text.replace("uwsgi.sock", f"{to}.sock"))
     for row in re.findall(r"^\| `\w+\.conf` \|.*$", PAGE, re.MULTILINE):
-        name, told, *_ = re.findall("`(.*?)`", row)
-        (folder / name).write_text(here(told, folder))
+        name, directives, *_ = re.findall("`(.*?)`", row)
+        (folder / name).write_text(here(directives, folder))
     if made.nginx:
         lines = [line.removeprefix("+ ") for line in made.nginx if line.startswith("+ ")]
         (folder / "new.conf").write_text("\n".join(lines).replace("uwsgi.sock", f"{to}.sock"))

@@ -131,5 +131,5 @@ def test_uwsgi_serves_what_it_becomes(program, text, tmp_path, request):
         path.write_text(text)
         name = str(path)
     assert f"{WRITES[request.node.callspec.id]}\n" in migrated(name, "uwsgi", {}).text
-    found = tried(name, "uwsgi")
-    assert found.right, (found.failure, found.errors, found.dangers, found.log[-2000:])
+    outcome = tried(name, "uwsgi")
+    assert outcome.right, (outcome.failure, outcome.errors, outcome.dangers, outcome.log[-2000:])

@@ -61,9 +61,9 @@ def test_rows_that_differ_are_marked(found):
 
 def test_json_has_the_table(found):
     """With its status, and null where nothing follows from a row."""
-    said = json.loads(FORMS["json"](found, tried(OTHER, OPEN)))
-    assert [each["differs"] for each in said["measured"]["contrasts"]] == [True, None]
-    assert said["status"] == 4
+    report = json.loads(FORMS["json"](found, tried(OTHER, OPEN)))
+    assert [contrast["differs"] for contrast in report["measured"]["contrasts"]] == [True, None]
+    assert report["status"] == 4
 
 
 def test_nothing_is_said_of_a_test_that_was_not_made(found):

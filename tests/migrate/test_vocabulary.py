@@ -65,7 +65,7 @@ def test_a_column_says_what_becomes_of_its_sense(key, program, column):
     )
 
 
-@pytest.mark.parametrize("each", gone(), ids=lambda each: each.key)
+@pytest.mark.parametrize("each", gone(), ids=lambda gone_options: gone_options.key)
 def test_what_nobody_else_has_is_an_option(each):
     """Each pattern matches at least one option of its server."""
     for program, pattern in each.patterns.items():
@@ -73,7 +73,7 @@ def test_what_nobody_else_has_is_an_option(each):
             assert any(re.fullmatch(alternative, name) for name in OPTIONS[program]), alternative
 
 
-@pytest.mark.parametrize("each", hidden(), ids=lambda each: each.key)
+@pytest.mark.parametrize("each", hidden(), ids=lambda difference: difference.key)
 def test_a_hidden_difference_is_told_of_every_server(each):
     """Of one that said nothing nobody would know whether it differs."""
     serving = (name for name, server in TRANSLATABLE.items() if each.interface in server.interfaces)

@@ -80,8 +80,8 @@ HALVES = [
 def test_half_a_request(program, option, ends, claim, tmp_path):
     """It is waited for as long as is said; the option as it is for one server, or without end."""
     with (
-        server(program, tmp_path, *option.split()) as found,
-        socket.create_connection(("127.0.0.1", found.port), 20) as client,
+        server(program, tmp_path, *option.split()) as instance,
+        socket.create_connection(("127.0.0.1", instance.port), 20) as client,
     ):
         client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
         if ends:
@@ -103,8 +103,8 @@ def test_how_long_clients_may_keep_a_file_of_granian(option, seconds, tmp_path):
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a.css").write_text("b { color: red }")
     words = [*option.split(), *STATIC.format(folder=tmp_path).split()]
-    with server("granian", tmp_path, *words) as found:
-        reply = ask(("127.0.0.1", found.port), path="/files/a.css")
+    with server("granian", tmp_path, *words) as instance:
+        reply = ask(("127.0.0.1", instance.port), path="/files/a.css")
     assert reply.body == b"b { color: red }"
     assert f"max-age={seconds}" in reply.headers["cache-control"]
     assert "86,400 s by default" in says("static", "granian")

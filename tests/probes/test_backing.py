@@ -89,13 +89,13 @@ def test_an_upstream_that_is_at_its_limit_withholds_throughput(tmp_path):
 
         clients = [threading.Thread(target=ask) for _ in range(4)]
         stop = BackingProbe().start(Subject(1, 1, (), ((service.pid, service.service.role),)))
-        for each in clients:
-            each.start()
-        for each in clients:
-            each.join()
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
         readings = stop()
-    (found,) = judge(make.trial(readings=make.READINGS | readings))
-    assert (found.gate.name, found.withholds) == ("upstream", TIME_BASED)
+    (finding,) = judge(make.trial(readings=make.READINGS | readings))
+    assert (finding.gate.name, finding.withholds) == ("upstream", TIME_BASED)
     assert readings["upstream.cpu"] >= 0.4
 
 
@@ -103,7 +103,7 @@ def test_an_upstream_that_is_at_its_limit_withholds_throughput(tmp_path):
 def test_an_upstream_may_be_busy_for_seven_tenths(share, gates):
     """From there on who asks it waits for longer than it works."""
     readings = make.READINGS | {"upstream.busiest": share}
-    assert [each.gate.name for each in judge(make.trial(readings=readings))] == gates
+    assert [finding.gate.name for finding in judge(make.trial(readings=readings))] == gates
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_backend_at_its_limit_is_a_cause(share, idle, names):
     readings = make.READINGS | lazy | {"backend.busiest": share, "backend.cpu": 2.0}
     seen = observed(make.trial(readings=readings))
     assert seen.findings == ()
-    assert [each.name for each in causes(seen)] == names
+    assert [cause.name for cause in causes(seen)] == names
 
 
 @pytest.mark.parametrize(
@@ -134,6 +134,6 @@ def test_a_server_that_waits_for_its_busy_backend_is_not_idle():
     """Somebody is at work, on the same cores."""
     idle = {"server.cpu_user": 0.1, "server.cpu_system": 0.0, "server.busiest": 0.1}
     lazy = make.window(cpu=0.1, wait=0.0)
-    (found,) = judge(make.trial(lazy, readings=make.READINGS | idle))
-    assert found.gate.name == "idle server"
+    (finding,) = judge(make.trial(lazy, readings=make.READINGS | idle))
+    assert finding.gate.name == "idle server"
     assert judge(make.trial(lazy, readings=make.READINGS | idle | {"backend.cpu": 1.5})) == ()

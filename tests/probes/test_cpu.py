@@ -49,7 +49,7 @@ def test_half_a_process_is_refused(text):
 
 def test_processes_that_are_born_and_die_in_the_window_are_counted():
     """Ten children that burn and end, orphans among them, and the kernel's own sum agree."""
-    readings, told = measured(
+    readings, line = measured(
         """
         say("ready"); input()
         def parent():
@@ -70,7 +70,7 @@ def test_processes_that_are_born_and_die_in_the_window_are_counted():
         sleep_forever()
         """
     )
-    count, used = told.split()
+    count, used = line.split()
     assert count == "10"  # the orphans were adopted
     total = readings["server.cpu_user"] + readings["server.cpu_system"]
     assert float(used) >= 0.5
@@ -95,7 +95,7 @@ def test_the_roots_own_time_is_left_out():
 
 def test_the_busiest_process_is_told_from_the_others():
     """It is a share of one core, of the probe's own interval."""
-    readings, told = measured(
+    readings, line = measured(
         """
         def work(seconds):
             burn(seconds)
@@ -110,7 +110,7 @@ def test_the_busiest_process_is_told_from_the_others():
         sleep_forever()
         """
     )
-    assert told == "done"
+    assert line == "done"
     assert readings["server.processes"] == 3
     assert readings["server.busiest"] * readings["elapsed"] == pytest.approx(0.30, abs=0.05)
 
@@ -238,5 +238,5 @@ def test_waiting_is_parsed_where_the_kernel_counts_it(text, expected):
 def test_this_process_is_seen_as_the_kernel_sees_it():
     """Own CPU agrees with getrusage to the tick."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    own = read_snapshot(os.getpid()).processes[os.getpid()].cpu_seconds
-    assert own == pytest.approx(used.ru_utime + used.ru_stime, abs=0.05)
+    cpu_seconds = read_snapshot(os.getpid()).processes[os.getpid()].cpu_seconds
+    assert cpu_seconds == pytest.approx(used.ru_utime + used.ru_stime, abs=0.05)

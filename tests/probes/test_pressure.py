@@ -44,7 +44,7 @@ def process(pid, parent, user=0.0, *, reaped=0.0, name="x", started=1):
 
 def snapshot(at, *processes):
     """Return these processes at one moment."""
-    return Snapshot(at, {each.pid: each for each in processes})
+    return Snapshot(at, {the_process.pid: the_process for the_process in processes})
 
 
 def measured(*, as_generator):

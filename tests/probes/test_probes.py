@@ -29,8 +29,8 @@ REQUEST = b"GET /9000 HTTP/1.1\r\nHost: x\r\n\r\n"
 def tuned(pure=""):
     """Run the profile `tuned` until the block ends; yield what a probe is told of it."""
     port = free_port()
-    own = {"uwsgi": str(BIN / "uwsgi"), "profile": str(ROOT / "profiles" / "tuned.ini")}
-    with tree(UWSGI.format(port=port, pure=pure, **own)) as root:
+    paths = {"uwsgi": str(BIN / "uwsgi"), "profile": str(ROOT / "profiles" / "tuned.ini")}
+    with tree(UWSGI.format(port=port, pure=pure, **paths)) as root:
         root.heard()
         until_answered(port, REQUEST)
         # The second worker may be there later than the first reply.
@@ -82,8 +82,8 @@ def test_the_cpu_lies_next_to_the_window():
 def test_the_build_that_a_server_loaded_is_seen_from_outside():
     """A fallback to plain Python does not go unnoticed."""
     with tuned(pure="1") as subject:
-        found = facts(subject)
-    assert found == {"fib": "pure", "listeners": "1", "processes": "3", "threads": "3"}
+        subject_facts = facts(subject)
+    assert subject_facts == {"fib": "pure", "listeners": "1", "processes": "3", "threads": "3"}
 
 
 def test_a_program_without_python_has_no_build():
@@ -96,8 +96,8 @@ def test_a_program_without_python_has_no_build():
         """
     ) as root:
         root.heard()
-        found = facts(Subject(root.pid, 1))
-    assert found == {"listeners": "0", "processes": "1", "threads": "1"}
+        subject_facts = facts(Subject(root.pid, 1))
+    assert subject_facts == {"listeners": "0", "processes": "1", "threads": "1"}
 
 
 def test_a_compiled_module_of_another_package_is_not_ours():

@@ -73,13 +73,15 @@ def test_a_socket_says_of_itself_what_ss_says_of_it():
     with socket.create_server(("127.0.0.1", 0), backlog=4) as server:
         port = server.getsockname()[1]
         with connect(port, 12, until=lambda clients: clients.established() >= 5):
-            asked = [each for each in read_listeners([os.getpid()]) if each.port == port]
-            listed = list_listeners({each.inode for each in asked})
-    (asked,), (listed,) = asked, listed
-    assert (asked.queue, asked.limit) == (listed.queue, listed.limit) == (5, 4)
-    assert asked.discarded > 0
-    assert listed.discarded >= asked.discarded  # clients try again
-    assert asked.defers is False
+            listeners = [
+                listener for listener in read_listeners([os.getpid()]) if listener.port == port
+            ]
+            listed = list_listeners({listener.inode for listener in listeners})
+    (listener,), (listed,) = listeners, listed
+    assert (listener.queue, listener.limit) == (listed.queue, listed.limit) == (5, 4)
+    assert listener.discarded > 0
+    assert listed.discarded >= listener.discarded  # clients try again
+    assert listener.defers is False
 
 
 @pytest.mark.alone
@@ -276,7 +278,9 @@ def test_the_router_of_uwsgi_is_seen_under_load(tmp_path):
             probe = SocketProbe()
             stop = probe.start(subject)
             for _ in range(5):
-                with connect(port, 300, send=REQUEST, until=lambda each: each.answered() == 300):
+                with connect(
+                    port, 300, send=REQUEST, until=lambda clients: clients.answered() == 300
+                ):
                     pass
             shares.append(stop().get("server.router"))
     routed, direct = shares

@@ -42,8 +42,8 @@ SUBJECT = Subject(server=1, port=1)
 
 def test_counters_are_parsed_by_name():
     """Their order differs from kernel to kernel."""
-    found = parse_counters(NETSTAT)
-    assert (found["ListenOverflows"], found["ListenDrops"], found["InOctets"]) == (
+    counters = parse_counters(NETSTAT)
+    assert (counters["ListenOverflows"], counters["ListenDrops"], counters["InOctets"]) == (
         585,
         586,
         184467440737,

@@ -63,8 +63,8 @@ def measured(probe, program):
         root.heard()
         stop = probe.start(Subject(root.pid, 0))
         root.go()
-        told = root.heard()
-        return stop(), told
+        line = root.heard()
+        return stop(), line
 
 
 @contextmanager

@@ -100,8 +100,8 @@ def show(name):
 
 def plan(name):
     """Do what `lab run` does before the first trial, and before it asks for a reply."""
-    said = Job(profiles=(name,), blocks=1)
-    return prepare(understand(said).options, application(said))
+    job = Job(profiles=(name,), blocks=1)
+    return prepare(understand(job).options, application(job))
 
 
 @pytest.mark.parametrize("what", ACTS)
@@ -177,7 +177,7 @@ def test_an_ini_that_would_act_is_served_all_the_same(world, tmp_path):
         "http-socket": "{host}:{port}",
         "master": "true",
     }
-    left_out = [str(each) for each in profile.altered if each.became is None]
+    left_out = [str(alteration) for alteration in profile.altered if alteration.became is None]
     assert left_out == [
         f"spooler = {folder}/jobs (would take over real jobs)",
         f"stop = {folder}/pid (would signal a server)",
@@ -197,7 +197,11 @@ def test_what_would_act_and_cannot_be_read_without_uwsgi_is_refused(world, tmp_p
 def test_a_job_is_named_whole_and_kept_whole(tmp_path):
     """uWSGI itself tells the first word of a `cron2` alone."""
     name = mine(tmp_path, "cron2 = minute=-5,unique=1 refresh --all\ncron2 = hour=3 sweep")
-    jobs = [each.value for each in profiles.read(name).altered if each.option == "cron2"]
+    jobs = [
+        alteration.value
+        for alteration in profiles.read(name).altered
+        if alteration.option == "cron2"
+    ]
     assert jobs == ["minute=-5,unique=1 refresh --all", "hour=3 sweep"]
     kept = profiles.read(name, Runtime(keep=frozenset({"cron2"}))).options
     assert [value for option, value in kept if option == "cron2"] == jobs

@@ -41,7 +41,7 @@ def test_an_ini_that_is_never_read_to_its_end_is_refused(endless):
     """The refusal names the file and says how long uWSGI had; no uWSGI is left."""
     with pytest.raises(ProfileError, match=r"endless\.ini.*not read it within 0.1 s"):
         asked(endless)
-    assert not [each for each in psutil.Process().children() if each.name() == "uwsgi"]
+    assert not [process for process in psutil.Process().children() if process.name() == "uwsgi"]
 
 
 def test_an_ini_that_takes_all_memory_is_refused(tmp_path):
@@ -94,7 +94,7 @@ def test_a_killed_lab_leaves_no_uwsgi_that_reads_for_ever(endless):
     )
     with subprocess.Popen([sys.executable, "-c", asks], cwd=ROOT) as lab:
         reading = until(
-            lambda: [each for each in descendants(lab.pid) if is_limited(each)],
+            lambda: [process for process in descendants(lab.pid) if is_limited(process)],
             "uWSGI has been asked, and has its limit",
         )
         lab.kill()

@@ -91,8 +91,8 @@ def test_a_program_is_looked_for_in_its_folder(tmp_path):
     program = tmp_path / "bin" / "no-such-program"
     text = SOUND.replace("sleep", program.name).replace("[words]", 'needs = "apt-get it"\n[words]')
     path = write(tmp_path, f'path = "{program.parent}"\n{text}')
-    said = "backing service made needs no-such-program (apt-get it), which is not installed"
-    assert missing(read(path)) == said
+    message = "backing service made needs no-such-program (apt-get it), which is not installed"
+    assert missing(read(path)) == message
     program.parent.mkdir()
     program.touch(0o755)
     assert missing(read(path)) is None
@@ -102,8 +102,10 @@ def test_a_program_is_looked_for_in_its_folder(tmp_path):
 def test_a_user_who_is_not_there_is_named(tmp_path):
     """With what makes that user: the package of the service."""
     path = write(tmp_path, f'user = "no-such-user"\nneeds = "apt-get it"\n{SOUND}')
-    said = "backing service made needs the user no-such-user (apt-get it), which is not installed"
-    assert missing(read(path)) == said
+    message = (
+        "backing service made needs the user no-such-user (apt-get it), which is not installed"
+    )
+    assert missing(read(path)) == message
 
 
 def test_a_server_of_the_user_s_needs_nothing(tmp_path, monkeypatch):
@@ -142,11 +144,14 @@ def test_a_profile_may_need_one_of_its_own(tmp_path, monkeypatch):
         tmp_path, 'summary = "A peer"\nrun = [["sleep", "1"]]\nbacking = ["other"]\n', "peer"
     )
     profile = look(str(peer)).profile
-    assert [each.name for each in needed(asking("made"), [profile, profile])] == ["made", "other"]
+    assert [service.name for service in needed(asking("made"), [profile, profile])] == [
+        "made",
+        "other",
+    ]
     assert look(str(peer)).missing is None
     write(tmp_path, SOUND.replace("sleep", "no-such-program"), "other")
-    said = "backing service other needs no-such-program, which is not installed"
-    assert look(str(peer)).missing == said
+    message = "backing service other needs no-such-program, which is not installed"
+    assert look(str(peer)).missing == message
 
 
 @pytest.mark.parametrize(

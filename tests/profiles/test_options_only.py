@@ -26,8 +26,8 @@ def test_a_profile_runs_nothing(path):
     known = replace(Known.of_caller(), environ={"BIND": "127.0.0.1", "PORT": "8080"})
     config = reader.read(path, known)
     assert not config.guesses
-    for each in config.settings:
-        assert not RUNS.fullmatch(each.option), each
-        assert "://" not in each.value, each
-        assert "@(" not in each.value, each
-        assert not each.option.startswith("hook-") or HOOK.fullmatch(each.value), each
+    for setting in config.settings:
+        assert not RUNS.fullmatch(setting.option), setting
+        assert "://" not in setting.value, setting
+        assert "@(" not in setting.value, setting
+        assert not setting.option.startswith("hook-") or HOOK.fullmatch(setting.value), setting

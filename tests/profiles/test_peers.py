@@ -26,7 +26,7 @@ OURS = frozenset({"if-env", "if-not-env", "if-opt", "endif"})
 def of_command(words):
     """Return the options of a command, and the variables that `env` sets for it."""
     options = (word.partition("=")[0] for word in words[1:])
-    return {each for each in options if re.fullmatch("-.*|[A-Z]+", each)}
+    return {option for option in options if re.fullmatch("-.*|[A-Z]+", option)}
 
 
 def of_python(text):
@@ -49,7 +49,7 @@ def of_nginx(text):
 def of_ini(text):
     """Return the options of uWSGI's that are not those of `tuned`, which has its own header."""
     pairs = (line.partition("=")[0].strip() for line in text.splitlines() if line[:1] not in ";[")
-    return {each for each in pairs if each} - OURS - set(dict(profiles.read("tuned").options))
+    return {option for option in pairs if option} - OURS - set(dict(profiles.read("tuned").options))
 
 
 READERS = {".conf.py": of_python, ".conf": of_nginx, ".ini": of_ini}
@@ -58,13 +58,13 @@ READERS = {".conf.py": of_python, ".conf": of_nginx, ".ini": of_ini}
 def options_of(name):
     """Return every option that a peer's commands and files set."""
     peer = profiles.described(name)
-    found = set().union(*map(of_command, peer.commands))
+    options = set().union(*map(of_command, peer.commands))
     for file, text in peer.options:
         stem, dot, suffix = file.partition(".")
         if reader := READERS.get(dot + suffix):
             # Whose settings are another peer's, says so once.
-            found |= reader(text) if stem == name else {file}
-    return found
+            options |= reader(text) if stem == name else {file}
+    return options
 
 
 def unexplained(options, deviations):
@@ -98,9 +98,11 @@ def test_a_peer_says_which_system_it_is(name):
     """Its name, the articles that have it, and packages that are pinned or the distribution's."""
     table = profiles.read_header(project.peers() / f"{name}.toml").table
     assert table["system"]
-    claimed = {each.source for each in articles.load() if name in (each.reference, each.changed)}
+    claimed = {
+        claim.source for claim in articles.load() if name in (claim.reference, claim.changed)
+    }
     assert claimed <= set(table.get("articles", ())) | {"microsecond"}
-    assert set(table.get("articles", ())) <= {each.source for each in articles.load()}
+    assert set(table.get("articles", ())) <= {claim.source for claim in articles.load()}
     files = [table["venv"]] if "venv" in table else systems.PINS
     known = {"nginx", "nodejs", "golang"}.union(*map(systems.pins, files))
     assert set(table.get("packages", ())) <= known
@@ -130,8 +132,10 @@ def test_what_a_peer_names_for_a_cause_is_a_name(tmp_path):
 
 def test_what_lies_beside_a_peer_can_be_read_in_a_sitting():
     """A configuration or source has 90 lines at the most, and all of them have 1,200."""
-    own = [path for path in project.peers().iterdir() if path.is_file() and path.suffix != ".toml"]
-    lines = {path.name: len(path.read_text().splitlines()) for path in own}
+    paths = [
+        path for path in project.peers().iterdir() if path.is_file() and path.suffix != ".toml"
+    ]
+    lines = {path.name: len(path.read_text().splitlines()) for path in paths}
     assert max(lines.values()) <= 90, lines
     assert sum(lines.values()) <= 1200
 
@@ -174,8 +178,8 @@ def test_what_takes_the_place_of_a_text_is_part_of_the_digest(tmp_path):
     text = 'summary = "A"\nrun = [["a", "{folder}"]]\nfill = ["a.conf"]\n[replace]\n"x" = "y"\n'
     (tmp_path / "a.conf").write_text("listen x;\n")
     digests = []
-    for each in (text, text.replace('"y"', '"z"')):
-        (tmp_path / "a.toml").write_text(each)
+    for variant in (text, text.replace('"y"', '"z"')):
+        (tmp_path / "a.toml").write_text(variant)
         digests.append(profiles.read(str(tmp_path / "a.toml")).digest)
     assert digests[0] != digests[1]
 

@@ -61,7 +61,7 @@ def test_a_router_keeps_its_kind_of_backend():
     """A UNIX socket that became a TCP one would cost CPU that is none of the ini's."""
     options, altered = copied("https = :443,a.crt,a.key", "socket = /run/a.sock")
     assert options == (("http", FREE), ("socket", "{folder}/other.sock"))
-    assert [str(each) for each in altered] == [
+    assert [str(alteration) for alteration in altered] == [
         "https = :443,a.crt,a.key -> a free port without TLS",
         "socket = /run/a.sock -> a private UNIX socket",
     ]
@@ -98,7 +98,7 @@ def test_files_are_a_trials_own(line, copy):
     """Those that a server writes, or takes as its own; all else is unchanged."""
     options, altered = copied("http-socket = :{port}", line)
     assert [" = ".join(pair) for pair in options[1:]] == [copy]
-    assert [each.option for each in altered] == [line.split()[0]] * (line != copy)
+    assert [alteration.option for alteration in altered] == [line.split()[0]] * (line != copy)
 
 
 REACHING = """
@@ -173,14 +173,14 @@ cache-continue:key=x cachestore:key=${PATH_INFO},name=c cacheset:key=x,value=y c
 @cases("action", GO_AWAY.split())
 def test_a_rule_that_leads_out_of_the_server_is_left_out(action):
     """Whichever kind of rule it is; it is named with the reason, and --keep leaves it in."""
-    rules = [f"{each} = ^/ {action}" for each in ROUTES]
-    rules += [f"{each}-run = {action}" for each in ("route", "error-route", "response-route")]
+    rules = [f"{option} = ^/ {action}" for option in ROUTES]
+    rules += [f"{option}-run = {action}" for option in ("route", "error-route", "response-route")]
     rules += [f"route-if = equal:${{A}};b {action}", f"final-route-if-not = exists:/x {action}"]
     options, altered = copied("http-socket = :{port}", *rules)
     assert options == (("http-socket", ":{port}"),)
-    assert [each.option for each in altered] == [rule.split()[0] for rule in rules]
-    assert {each.became for each in altered} == {None}
-    assert all(each.why for each in altered)
+    assert [alteration.option for alteration in altered] == [rule.split()[0] for rule in rules]
+    assert {alteration.became for alteration in altered} == {None}
+    assert all(alteration.why for alteration in altered)
     kept = copied("http-socket = :{port}", rules[0], keep=("route",))
     assert kept[0][1:] == (("route", f"^/ {action}"),)
 
@@ -188,7 +188,7 @@ def test_a_rule_that_leads_out_of_the_server_is_left_out(action):
 @cases("action", STAY.split())
 def test_a_rule_that_stays_within_the_server_stays(action):
     """It is a part of what the user's server does for a request."""
-    rules = [f"{each} = ^/ {action}" for each in ROUTES]
+    rules = [f"{option} = ^/ {action}" for option in ROUTES]
     rules += [f"route-run = {action}", f"route-if = equal:${{A}};b@c {action}"]
     options, altered = copied("http-socket = :{port}", *rules, "route-label = http:x")
     assert [" = ".join(pair) for pair in options[1:-1]] == rules
@@ -369,8 +369,11 @@ def test_a_section_is_read_by_its_name(tmp_path):
     """As `uwsgi FILE:SECTION` does; one that is not there is told."""
     ini = tmp_path / "mine.ini"
     ini.write_text("[uwsgi]\nthreads = 2\n[dev]\nini = :uwsgi\nprocesses = 3\n")
-    found = profiles.read(f"{ini}:dev")
-    assert (found.name, found.options[:2]) == ("mine-dev", (("threads", "2"), ("processes", "3")))
+    profile = profiles.read(f"{ini}:dev")
+    assert (profile.name, profile.options[:2]) == (
+        "mine-dev",
+        (("threads", "2"), ("processes", "3")),
+    )
     with pytest.raises(ProfileError, match=r"mine\.ini: it has no section \[prod\]"):
         profiles.read(f"{ini}:prod")
 

@@ -120,14 +120,14 @@ def test_digest_is_the_same_in_every_checkout(tmp_path, monkeypatch):
 def test_keepalive():
     """Of ours these promise to keep a client's connection open; of the peers all but these."""
     read = [profiles.read(name) for name in profiles.find()]
-    peers = [each for each in read if each.path.parent == project.peers()]
-    assert [each.name for each in read if each.keepalive and each not in peers] == [
+    peers = [profile for profile in read if profile.path.parent == project.peers()]
+    assert [profile.name for profile in read if profile.keepalive and profile not in peers] == [
         "http-keepalive",
         "http11-socket",
         "http11-threads",
         "production",
     ]
-    assert {each.name for each in peers if not each.keepalive} == {
+    assert {profile.name for profile in peers if not profile.keepalive} == {
         "flask-psycopg-uwsgi",
         "gunicorn-sync",
         "gunicorn-sync-2",
@@ -209,8 +209,8 @@ def test_what_an_ini_serves_and_needs(folder):
         "[lab]\nsummary = A\ninterface = asyncio, wsgi\nneeds = plug-in nosuch, plug-in python\n"
         "app.outbound = a.b:c\n[uwsgi]\nhttp-socket = :$(PORT)\n",
     )
-    found = profiles.described("a")
-    assert (found.interfaces, found.apps) == (("asyncio", "wsgi"), (("outbound", "a.b:c"),))
+    profile = profiles.described("a")
+    assert (profile.interfaces, profile.apps) == (("asyncio", "wsgi"), (("outbound", "a.b:c"),))
     assert look("a").missing == "uWSGI is built without plug-in nosuch: make setup"
 
 
@@ -252,17 +252,17 @@ def test_what_a_peer_says_of_itself(folder):
         '[app]\ndb = "app.db:pool"\n'
     )
     write(folder, "a.toml", PEER + text)
-    found = profiles.read("a")
-    assert found.interfaces == ("tornado", "wsgi")
-    assert found.apps == (("db", "app.db:pool"),)
-    assert (found.peer.backing, found.version) == (("postgres",), ("a", "-v"))
-    peer = found.peer
+    profile = profiles.read("a")
+    assert profile.interfaces == ("tornado", "wsgi")
+    assert profile.apps == (("db", "app.db:pool"),)
+    assert (profile.peer.backing, profile.version) == (("postgres",), ("a", "-v"))
+    peer = profile.peer
     assert (peer.python, peer.ended, peer.successor) == (">=3.9,<3.12", "2026-05-05: gone", "b")
     assert (peer.venv, peer.build) == ("old", ("cc", "-o", "{built}", "{here}/a.c"))
-    assert dict(found.options)["app"] == "app.wsgi:app"
+    assert dict(profile.options)["app"] == "app.wsgi:app"
     write(folder, "a.toml", PEER)
     assert profiles.read("a").interfaces == ("wsgi",)
-    assert profiles.read("a").digest != found.digest
+    assert profiles.read("a").digest != profile.digest
 
 
 @pytest.mark.parametrize(
@@ -306,4 +306,4 @@ def test_a_source_that_peers_share_is_part_of_their_digest(folder, line):
 def test_a_successor_is_a_profile():
     """Of this project's peers: whoever reads of it finds it."""
     read = [profiles.described(name) for name in profiles.find()]
-    assert {each.peer.successor for each in read} - {""} <= set(profiles.find())
+    assert {profile.peer.successor for profile in read} - {""} <= set(profiles.find())

@@ -41,33 +41,33 @@ def ini(tmp_path):
 @pytest.fixture
 def calls(ini, monkeypatch):
     """Count what is done with the ini."""
-    found = Counter()
+    counts = Counter()
     read, ask, flaws = reader.Reader.load, asking.ask, Rule.flaws
 
     def reads(self, file, *args, **more):
-        found["read"] += file == str(ini)
+        counts["read"] += file == str(ini)
         return read(self, file, *args, **more)
 
     def asks(uwsgi, given, path, *args):
-        found["asked"] += path == ini
+        counts["asked"] += path == ini
         return ask(uwsgi, given, path, *args)
 
     def judges(self, config):
         # What is served stands in no file.
-        found["judged" if config.texts else "served"] += config.file == ini
+        counts["judged" if config.texts else "served"] += config.file == ini
         return flaws(self, config)
 
     monkeypatch.setattr(reader.Reader, "load", reads)
     monkeypatch.setattr(asking, "ask", asks)
     monkeypatch.setattr(Rule, "flaws", judges)
-    return found
+    return counts
 
 
 def test_an_own_ini_is_read_asked_about_and_judged_once(ini, calls):
     """Before the first trial; its copy, which is what is served, by the rules of no effect."""
-    asked = Job(profiles=(str(ini), "tuned"))
-    prepared = prepare(understand(asked).options, application(asked))
-    assert all(isinstance(each.private_copy, PrivateCopy) for each in prepared.plan.profiles)
+    job = Job(profiles=(str(ini), "tuned"))
+    prepared = prepare(understand(job).options, application(job))
+    assert all(isinstance(profile.private_copy, PrivateCopy) for profile in prepared.plan.profiles)
     (warning,) = prepared.warnings
     assert warning.startswith(f"{ini}:5: thunder-lock = true: ")
     assert (calls["read"], calls["asked"], calls["judged"]) == (1, 1, len(RULES))
@@ -76,10 +76,10 @@ def test_an_own_ini_is_read_asked_about_and_judged_once(ini, calls):
 
 def test_uwsgi_is_asked_again_only_where_a_file_has_changed(ini, calls):
     """However often the same file is prepared, as `lab tune` does."""
-    asked = Job(profiles=(str(ini),))
+    job = Job(profiles=(str(ini),))
     for number in (1, 1, 2):
         ini.write_text(f"{INI}threads = {number}\n")
-        prepare(understand(asked).options, application(asked))
+        prepare(understand(job).options, application(job))
     assert calls["asked"] == 2
 
 
@@ -91,8 +91,8 @@ def test_what_uwsgi_reads_otherwise_is_refused(ini):
     misread = replace(reading.config, settings=(first, *others[1:]))
     with pytest.raises(ProfileError) as caught:
         confirm(Reading(misread, misread), OURS)
-    said = f"{ini}:4: uWSGI reads module = site_app, and lab chdir = {ini.parent}/; give a copy"
-    assert str(caught.value) == f"{said} without that line"
+    message = f"{ini}:4: uWSGI reads module = site_app, and lab chdir = {ini.parent}/; give a copy"
+    assert str(caught.value) == f"{message} without that line"
     secret = runtime(env=["NAME=hunter2!"])
     ini.write_text(f"{INI}env = A=$(NAME)\n")
     reading = read_ini(ini, secret)

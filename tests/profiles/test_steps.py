@@ -242,7 +242,7 @@ def test_header(name):
     """Every profile says what it does, what its limit is, and where to read more."""
     header = profiles.read_header(profiles.read(name).path)
     assert header.summary
-    assert any(each.startswith("Limit:") for each in header.paragraphs)
+    assert any(paragraph.startswith("Limit:") for paragraph in header.paragraphs)
     assert header.link
 
 

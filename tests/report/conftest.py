@@ -112,7 +112,7 @@ def open_loop():
 @pytest.fixture(scope="session")
 def diagnosed(summary):
     """Return a summary with a confirmed, a consistent and a withdrawn cause, and an idle option."""
-    effect = next(each for each in summary.steps if each.profile == "http-socket").step[
+    effect = next(step for step in summary.steps if step.profile == "http-socket").step[
         "throughput"
     ]
 

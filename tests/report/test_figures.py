@@ -110,7 +110,7 @@ def test_a_trial_that_was_made_again_is_marked():
     run = make.ladder_run({"baseline": (2000, 480e-6)}, blocks=2)
     again = replace(run.trials[0], attempt=1)
     run = replace(run, trials=(run.trials[0], again, *run.trials[1:]))
-    kinds = [each.kind for each in trials.shown(summarise(run))]
+    kinds = [trial.kind for trial in trials.shown(summarise(run))]
     assert kinds == ["repeated", "counts", "a/a", "counts", "a/a"]
 
 
@@ -118,7 +118,7 @@ def test_the_ladder_names_the_profile_that_a_step_is_from():
     """Where it is not the one above; as the table does."""
     run = make.ladder_run(dict.fromkeys(("tuned", "gunicorn-sync", "granian"), (2000, 0.00048)))
     first, *others = run.plan.profiles
-    profiles = (first, *(replace(each, against="tuned") for each in others))
+    profiles = (first, *(replace(profile, against="tuned") for profile in others))
     summary = summarise(replace(run, plan=make.altered(run.plan, profiles=profiles)))
     figure = drawn(summary)["forest.svg"].decode()
     for label in (

@@ -60,7 +60,7 @@ def test_a_comparison_as_json(found):
     stored = json.loads(across_report.render_json(result, DIFFERING, judged, 99))
     assert (stored["before"], stored["after"], stored["exit_code"]) == ("main", "branch", 99)
     assert stored["differences"] == {"git.commit": {"before": "aaaa", "after": "bbbb"}}
-    (cpu,) = (each for each in stored["changes"] if each["metric"] == "cpu")
+    (cpu,) = (change for change in stored["changes"] if change["metric"] == "cpu")
     assert cpu["verdict"] == "worse"
     assert cpu["change"]["low"] > 1.9
 

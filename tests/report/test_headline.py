@@ -28,13 +28,13 @@ def bound():
     run = make.ladder_run(LADDER)
     trials = [
         replace(
-            each,
-            windows=(replace(each.windows[0], cpu=1.99, wait=0.0),),
-            readings=each.readings | {"server.busiest": 0.5},
+            trial,
+            windows=(replace(trial.windows[0], cpu=1.99, wait=0.0),),
+            readings=trial.readings | {"server.busiest": 0.5},
         )
-        if each.slot.arm.name == "tuned"
-        else each
-        for each in run.trials
+        if trial.slot.arm.name == "tuned"
+        else trial
+        for trial in run.trials
     ]
     return summarise(replace(run, trials=tuple(trials)))
 
@@ -44,7 +44,8 @@ def crowded():
     """Return the summary of a run of which no valid trial: other programs used the CPU."""
     run = make.ladder_run(LADDER)
     trials = (
-        replace(each, readings=each.readings | {"machine.foreign_cpu": 1.68}) for each in run.trials
+        replace(trial, readings=trial.readings | {"machine.foreign_cpu": 1.68})
+        for trial in run.trials
     )
     return summarise(replace(run, trials=tuple(trials)))
 
@@ -73,8 +74,8 @@ def test_without_a_noise_check_no_floor_is_known(crowded):
 def test_who_is_not_spoken_of_is_named_first(bound):
     """`tuned` is four times as fast, and says nothing of what the others allow to be said."""
     assert judged_by(bound) == "throughput"
-    said = headline.sentence(conclude(bound))
-    assert said.startswith(
+    sentence = headline.sentence(conclude(bound))
+    assert sentence.startswith(
         "Requests/s of tuned do not count (generator-bound). No measurable difference"
     )
 
@@ -93,17 +94,17 @@ def test_a_run_has_one_figure_of_its_noise(bound):
     wide = replace(bound.aa["throughput"], ratio=Estimate(1.055, 0.93, 1.2, 10))
     aa = bound.aa | {"throughput": wide}
     warned = health.warnings(bound.run, aa, (), ("baseline", "tuned"), (1, 1), failing={})
-    found = conclude(replace(bound, aa=aa, warnings=warned))
-    picture = figures.of_changes(found)["throughput"]
-    said = (
-        headline.sentence(found),
+    conclusion = conclude(replace(bound, aa=aa, warnings=warned))
+    picture = figures.of_changes(conclusion)["throughput"]
+    texts = (
+        headline.sentence(conclusion),
         *map(with_status, warned),
-        " ".join(cell.text for table in document(found).tables for cell in table.rows[0]),
+        " ".join(cell.text for table in document(conclusion).tables for cell in table.rows[0]),
         *picture.caveats,
         " ".join(text.get_text() for axes in picture.figure.axes for text in axes.texts),
     )
     assert len(warned) == len(picture.caveats) - 1 == 1
-    assert [each for each in said if "14%" not in each] == [ONE_CORE]
+    assert [text for text in texts if "14%" not in text] == [ONE_CORE]
     assert floor(wide) == pytest.approx(0.136, abs=0.001)
 
 
@@ -135,8 +136,8 @@ def served(applications, names=None):
 
 def opening(summary):
     """Return what the sentence says of the changes, without the intervals."""
-    said = re.sub(r" \[[\d., ]+\]", "", headline.sentence(conclude(summary)))
-    return re.split("; (?:[a-z-]+ is probably limited|noise check)", said)[0]
+    sentence = re.sub(r" \[[\d., ]+\]", "", headline.sentence(conclude(summary)))
+    return re.split("; (?:[a-z-]+ is probably limited|noise check)", sentence)[0]
 
 
 def test_settings_and_another_application_are_two_factors():
@@ -157,8 +158,8 @@ def test_settings_and_another_application_are_two_factors():
 
 def test_what_follows_another_application_is_a_factor_of_its_own():
     """A peer that serves what `tuned` serves is told from `tuned`, not from the baseline."""
-    said = opening(served([ARTICLES, ARTICLES, OURS, OURS]))
-    assert said.endswith("of safety; granian serves 1.25x the requests/s of tuned")
+    sentence = opening(served([ARTICLES, ARTICLES, OURS, OURS]))
+    assert sentence.endswith("of safety; granian serves 1.25x the requests/s of tuned")
 
 
 def test_without_the_profile_between_the_factors_are_not_told_apart():
@@ -168,7 +169,7 @@ def test_without_the_profile_between_the_factors_are_not_told_apart():
     run = replace(
         summary.run,
         plan=make.altered(plan, profiles=(plan.profiles[0], plan.profiles[2])),
-        trials=tuple(each for each in summary.run.trials if each.slot.arm.name != "safety"),
+        trials=tuple(trial for trial in summary.run.trials if trial.slot.arm.name != "safety"),
     )
     assert opening(summarise(run)) == (
         "By another application and more (safety is not in this run), "
@@ -178,8 +179,8 @@ def test_without_the_profile_between_the_factors_are_not_told_apart():
 
 def test_one_step_to_another_application_is_that_alone():
     """With the profile that it is a step from as the first there are no settings to speak of."""
-    said = opening(served([ARTICLES, OURS], ["safety", "tuned"]))
-    assert said == "By another application, tuned serves 2.00x the requests/s of safety"
+    sentence = opening(served([ARTICLES, OURS], ["safety", "tuned"]))
+    assert sentence == "By another application, tuned serves 2.00x the requests/s of safety"
 
 
 def test_a_profile_named_before_the_one_that_it_is_against_has_a_sentence():
@@ -188,8 +189,8 @@ def test_a_profile_named_before_the_one_that_it_is_against_has_a_sentence():
     first, second, third = summary.run.plan.profiles
     profiles = (first, replace(second, against="tuned"), replace(third, against="connect"))
     plan = make.altered(summary.run.plan, profiles=profiles)
-    said = opening(summarise(replace(summary.run, plan=plan)))
-    assert said.endswith("tuned serves 4.00x the requests/s of baseline")
+    sentence = opening(summarise(replace(summary.run, plan=plan)))
+    assert sentence.endswith("tuned serves 4.00x the requests/s of baseline")
 
 
 def test_one_application_everywhere_is_not_mentioned():
@@ -198,14 +199,14 @@ def test_one_application_everywhere_is_not_mentioned():
     assert opening(same).startswith("granian serves 5.00x the requests/s of baseline, for 0.20")
     mixed = served([ARTICLES, ARTICLES, OURS, OURS])
     plan = mixed.run.plan
-    asked = replace(plan.workload, name="shop:app", app="shop:app")
-    summary = summarise(replace(mixed.run, plan=make.altered(plan, workload=asked)))
-    for said in (
+    workload = replace(plan.workload, name="shop:app", app="shop:app")
+    summary = summarise(replace(mixed.run, plan=make.altered(plan, workload=workload)))
+    for report in (
         terminal.render(conclude(same)),
         terminal.render(conclude(summary)),
         markdown.render(conclude_run([summary])),
     ):
-        assert "another application" not in said
+        assert "another application" not in report
 
 
 def test_tables_mark_each_comparison_with_another_application():
@@ -245,17 +246,19 @@ def test_the_figure_marks_them_with_a_diamond_and_in_words():
 )
 def test_the_sentence_says_what_limits_what_changed_most(summary, standing, said):
     """And how far that is proved; nothing where a counter-run has refuted it."""
-    found = Diagnosis("http-socket", Cause("router", "evidence"), 9, 10, standing)
+    diagnosis = Diagnosis("http-socket", Cause("router", "evidence"), 9, 10, standing)
     other = Diagnosis("baseline", Cause("logging", "evidence"), 9, 10, Standing.CONFIRMED)
-    diagnoses = {"http-socket": (found,), "baseline": (other,)}
+    diagnoses = {"http-socket": (diagnosis,), "baseline": (other,)}
     assert said in headline.sentence(conclude(replace(summary, diagnoses=diagnoses)))
 
 
 def test_where_nothing_changed_it_says_what_limits_the_baseline(bound):
     """So that the reader knows where to look next."""
-    found = Diagnosis("baseline", Cause("router", "evidence"), 9, 10, Standing.CONFIRMED)
-    said = headline.sentence(conclude(replace(bound, diagnoses={"baseline": (found,)})))
-    assert "No measurable difference from baseline by requests/s; baseline is limited by r" in said
+    diagnosis = Diagnosis("baseline", Cause("router", "evidence"), 9, 10, Standing.CONFIRMED)
+    sentence = headline.sentence(conclude(replace(bound, diagnoses={"baseline": (diagnosis,)})))
+    assert (
+        "No measurable difference from baseline by requests/s; baseline is limited by r" in sentence
+    )
 
 
 def test_the_sentence_says_whether_the_noise_check_passed(bound):
@@ -272,6 +275,6 @@ def test_two_pairs_that_leave_everything_open_are_no_noise_check(bound):
     """A quick run on a busy machine had two valid pairs, and printed "23788% noise"."""
     off = replace(bound.aa["throughput"], ratio=Estimate(1.3, 0.01, 200.0, 2))
     noisy = replace(bound, aa=bound.aa | {"throughput": off})
-    said = headline.sentence(conclude(noisy))
-    assert "the noise of this machine is unknown" in said
-    assert "noise in" not in said
+    sentence = headline.sentence(conclude(noisy))
+    assert "the noise of this machine is unknown" in sentence
+    assert "noise in" not in sentence

@@ -127,8 +127,10 @@ def test_it_opens_with_a_sentence_what_weakens_it_and_one_picture(ladder):
     """In the first screen the noise check has no jargon; then the sections of the terminal."""
     text = re.sub(r"<(style|desc|title|defs)\b.*?</\1>", "", ladder, flags=re.DOTALL)
     first, rest = text.split("</figure>", 1)
-    said = "By settings, safety serves 1.77x"
-    places = [first.index(words) for words in (said, "one core", "saturated with tuned", "<svg")]
+    sentence = "By settings, safety serves 1.77x"
+    places = [
+        first.index(words) for words in (sentence, "one core", "saturated with tuned", "<svg")
+    ]
     assert places == sorted(places)
     assert "A/A" not in first
     order = ("What changed", "No difference in", "No effect", "What limits it", "Full report")
@@ -168,9 +170,9 @@ def test_it_says_what_the_other_reports_say(page, summary):
     report = re.sub(r"## Limited by\n.*?(?=\n## )", "", report, flags=re.DOTALL)
     for line in report.splitlines():
         for part in filter(None, (part.strip("> -*|:") for part in line.split(" | "))):
-            said = re.sub(r"^(#+ |Warning:\*\* )", "", part)
+            phrase = re.sub(r"^(#+ |Warning:\*\* )", "", part)
             # A header's unit stands in an element of its own.
-            assert all(words.strip() in text for words in said.split(", ", 1)), said
+            assert all(words.strip() in text for words in phrase.split(", ", 1)), phrase
 
 
 def test_the_same_run_gives_the_same_bytes(page, sustained):
@@ -185,8 +187,8 @@ def test_the_page_holds_its_run(page, sustained, tmp_path):
     recipe = unescape(re.search(r"<pre>(python3 .*?)</pre>", file.read_text(), re.DOTALL)[1])
     code = recipe.split("<<'END'\n")[1].removesuffix("\nEND")
     subprocess.run([sys.executable, "-", file], input=code, cwd=tmp_path, text=True, check=True)
-    found = read_run(tmp_path)
-    assert (found.plan, found.trials) == (sustained.plan, sustained.trials)
+    run = read_run(tmp_path)
+    assert (run.plan, run.trials) == (sustained.plan, sustained.trials)
     assert (tmp_path / "summary.json").read_text().startswith('{\n  "aa"')
 
 

@@ -44,7 +44,7 @@ def test_versions_are_found_where_the_environment_has_them():
 def loaded(hosts, *windows):
     """Return a run whose load came from *hosts*."""
     run = make.ladder_run({"a": (2000, 4e-4)}, blocks=1)
-    return replace(run, hosts=hosts, trials=tuple(make.trial(each) for each in windows))
+    return replace(run, hosts=hosts, trials=tuple(make.trial(window) for window in windows))
 
 
 def test_a_load_over_a_network_says_how_far_and_from_where():

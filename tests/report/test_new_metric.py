@@ -35,16 +35,16 @@ def found(monkeypatch):
     monkeypatch.setitem(METRICS, FAULTS.name, FAULTS)
     run = make.ladder_run({"slow": (2000.0, 0.0004), "fast": (3000.0, 0.0003)})
     trials = (
-        replace(each, readings={**each.readings, "server.faults": faults})
-        for each in run.trials
-        for faults in [100.0 if each.slot.arm.profile.name == "fast" else 200.0]
+        replace(trial, readings={**trial.readings, "server.faults": faults})
+        for trial in run.trials
+        for faults in [100.0 if trial.slot.arm.profile.name == "fast" else 200.0]
     )
     return conclude(summarise(replace(run, trials=tuple(trials))))
 
 
 def test_it_has_a_column_in_the_table_of_measurements(found):
     """With the heading of its entry, in the loads that it names."""
-    table = next(each for each in document(found).tables if each.title == "Measured")
+    table = next(candidate for candidate in document(found).tables if candidate.title == "Measured")
     at = [column.title for column in table.columns].index("faults")
     assert table.columns[at].unit == "1/s"
     assert [row[at].text for row in table.rows] == ["200", "100"]
@@ -52,10 +52,13 @@ def test_it_has_a_column_in_the_table_of_measurements(found):
 
 def test_it_is_in_the_json(found):
     """Its entry, its values, and how the profiles compare."""
-    told = json.loads(summary_json.document(found))
-    assert told["metrics"]["faults"]["title"] == "page faults per second"
-    assert [each["values"]["faults"]["median"] for each in told["profiles"]] == [200.0, 100.0]
-    assert told["steps"][0]["step"]["faults"]["verdict"] == "better"
+    summary = json.loads(summary_json.document(found))
+    assert summary["metrics"]["faults"]["title"] == "page faults per second"
+    assert [profile["values"]["faults"]["median"] for profile in summary["profiles"]] == [
+        200.0,
+        100.0,
+    ]
+    assert summary["steps"][0]["step"]["faults"]["verdict"] == "better"
 
 
 def test_it_has_a_figure(found):

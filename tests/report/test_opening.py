@@ -29,10 +29,10 @@ GOLDEN = Path(__file__).parent / "golden"
 NEXT_STEPS = opening.NextSteps(".venv/bin/lab", "results/x", "results/x/report.html")
 
 
-def shown(*found, width=80):
+def shown(*run_summaries, width=80):
     """Return what is shown of summaries, in lines of *width* columns."""
-    documents = opening.documents(conclude_run(found), NEXT_STEPS)
-    return "\n".join(terminal.render_document(each, width) for each in documents)
+    documents = opening.documents(conclude_run(run_summaries), NEXT_STEPS)
+    return "\n".join(terminal.render_document(document, width) for document in documents)
 
 
 def stored(name, width=80):
@@ -65,28 +65,29 @@ def test_a_sweep_shows_its_sentence_and_what_was_measured():
 @pytest.mark.parametrize("name", ["ladder-two-cores", "echo-unix-1k", "open-loop"])
 def test_no_first_screen_hides_what_weakens_it(name):
     """One core, shared cores, a load at its limit and noise stand before the first figure."""
-    found = conclude_run(summaries(read_run(project.runs() / name)))
-    text = " ".join(shown(*found.summaries).split())
-    for each in found.points:
-        assert not each.on_one_core or "one core" in text
-        assert not each.summary.run.shares_cores or "shared their cores" in text
+    conclusion = conclude_run(summaries(read_run(project.runs() / name)))
+    text = " ".join(shown(*conclusion.summaries).split())
+    for point in conclusion.points:
+        assert not point.on_one_core or "one core" in text
+        assert not point.summary.run.shares_cores or "shared their cores" in text
         assert (
-            load_at_limit(each.summary) is None
-            or found.sweep
+            load_at_limit(point.summary) is None
+            or conclusion.sweep
             or "a lower bound there" in text
             or not (
-                {*load_at_limit(each.summary).busy} & {step.profile for step in each.summary.steps}
+                {*load_at_limit(point.summary).busy}
+                & {step.profile for step in point.summary.steps}
             )
         )
-        assert found.sweep or each.noise is None or "Noise check" in text or "Noisy" in text
+        assert conclusion.sweep or point.noise is None or "Noise check" in text or "Noisy" in text
     assert "undecided" not in text
     assert "consistent with" not in text
 
 
 def test_of_a_bound_without_an_answer_the_end_that_is_known_is_told():
     """The load's limit leaves the other end open, so no second figure stands beside it."""
-    (found,) = summaries(read_run(project.runs() / "tuned-granian"))
-    open_ = found.compare("throughput", "granian", "tuned")
+    (summary,) = summaries(read_run(project.runs() / "tuned-granian"))
+    open_ = summary.compare("throughput", "granian", "tuned")
     assert open_.may_be is MayBe.SMALLER
     text = stored("tuned-granian", width=200)
     assert f"inconclusive: at most {figure(open_.ratio.high)}x " in text
@@ -110,7 +111,7 @@ def test_an_inconclusive_range_on_one_side_of_1_names_the_noise(name, ends):
 def test_a_profile_that_ran_alone_is_told_so(walkthrough):
     """There is nothing that changed."""
     plan = walkthrough.plan
-    trials = [each for each in walkthrough.trials if each.slot.arm.name == "baseline"]
+    trials = [trial for trial in walkthrough.trials if trial.slot.arm.name == "baseline"]
     alone = replace(walkthrough, plan=replace(plan, arms=plan.arms[:1]), trials=tuple(trials))
     text = shown(summarise(alone))
     assert "baseline ran alone" in text
@@ -194,8 +195,8 @@ def test_an_inconclusive_run_names_its_reason():
     noisy = make.ladder_run({"a": (2000, 480e-6), "b": (2400, 380e-6)}, noise=0.4, blocks=9)
     short = replace(quiet, trials=quiet.trials[:3])
     for run, reason in ((noisy, "too noisy"), (short, "too few valid trials")):
-        found = conclude_run([summarise(run)])
-        assert opening.exit_text(found.status, found) == f"exit 3: inconclusive: {reason}"
+        conclusion = conclude_run([summarise(run)])
+        assert opening.exit_text(conclusion.status, conclusion) == f"exit 3: inconclusive: {reason}"
     limited = conclude_run([summarise(short)], [parse("cpu(b/a) > 0.79")])
     assert opening.exit_text(limited.status, limited).endswith("trials and a limit is inconclusive")
 
@@ -204,16 +205,16 @@ def test_nobody_is_told_to_try_what_was_done():
     """An ini of one's own for who gave --app, and a fixed rate after a noisy run."""
     run = make.ladder_run({"a": (2000, 480e-6), "b": (2400, 380e-6)}, noise=0.4, blocks=4)
     assert "TRY ON" in shown(summarise(run))
-    asked = replace(run, command="lab run a b --app shop:app --path /")
-    assert "TRY ON" not in shown(summarise(asked))
+    app_run = replace(run, command="lab run a b --app shop:app --path /")
+    assert "TRY ON" not in shown(summarise(app_run))
 
 
 def test_what_is_told_of_a_step_is_one_of_four(sustained):
     """Each step is changed, alike, open or not counted, and none is told twice."""
-    found = conclude(summarise(sustained)).opening
-    told = (*found.changed, *found.inconclusive, *found.uncounted)
-    names = [each.changed for each in told if not each.together]
-    names += [pair.changed for pairs in found.no_difference.values() for pair in pairs]
+    the_opening = conclude(summarise(sustained)).opening
+    changes = (*the_opening.changed, *the_opening.inconclusive, *the_opening.uncounted)
+    names = [change.changed for change in changes if not change.together]
+    names += [pair.changed for pairs in the_opening.no_difference.values() for pair in pairs]
     assert sorted(names) == sorted(step.profile for step in summarise(sustained).steps)
 
 
@@ -231,8 +232,8 @@ def test_one_core_is_told_where_numbers_of_workers_differ(summary):
             facts = {**trial.facts, "processes": str(count_of(number))}
             trials.append(replace(trial, slot=replace(trial.slot, arm=arm), facts=facts))
         run = replace(summary.run, trials=tuple(trials))
-        found = replace(conclude(summary), summary=replace(summary, run=run), on_one_core=True)
-        return [*of_cores(found)]
+        conclusion = replace(conclude(summary), summary=replace(summary, run=run), on_one_core=True)
+        return [*of_cores(conclusion)]
 
     assert caveats(lambda number: 3) == []
     assert caveats(lambda number: 3 + number) == [ONE_CORE]
@@ -257,8 +258,8 @@ def test_what_does_not_count_is_counted_of_all_trials(void, counts):
         for trial in run.trials
     ]
     table = opening.uncounted(conclude(summarise(replace(run, trials=tuple(trials)))))
-    told = {row[0].text: row[1].text for row in table.rows}
-    assert {name: told[name].partition(" trials")[0] for name in counts} == {
+    cells = {row[0].text: row[1].text for row in table.rows}
+    assert {name: cells[name].partition(" trials")[0] for name in counts} == {
         name: f"server died, {share}" for name, share in counts.items()
     }
 

@@ -20,7 +20,7 @@ CART = Request("/cart", "POST", weight=1, expect=Expectation(302))
 def mixed(*requests, failed=0):
     """Return a run of two profiles asked for *requests*; b fails the last one *failed* times."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4)}, blocks=3)
-    asked = replace(run.plan.workload, requests=requests)
+    workload = replace(run.plan.workload, requests=requests)
     trials = []
     for trial in run.trials:
         (window,) = trial.windows
@@ -29,23 +29,23 @@ def mixed(*requests, failed=0):
         answers = [Answers({10_000: rest}), *(Answers({5_000: 10}) for _ in requests[1:])]
         answers[-1] = replace(answers[-1], errors=errors)
         windows = (replace(window, requests=tuple(answers)),)
-        arm = replace(trial.slot.arm, workload=asked)
+        arm = replace(trial.slot.arm, workload=workload)
         trials.append(replace(trial, windows=windows, slot=replace(trial.slot, arm=arm)))
-    return replace(run, plan=make.altered(run.plan, workload=asked), trials=tuple(trials))
+    return replace(run, plan=make.altered(run.plan, workload=workload), trials=tuple(trials))
 
 
 def rows(run):
     """Return the texts of the table."""
     tables = document(conclude(summarise(run))).tables
-    (table,) = [each for each in tables if each.topic is Topic.PARTS]
+    (table,) = [candidate for candidate in tables if candidate.topic is Topic.PARTS]
     return table.title, [[cell.text for cell in row] for row in table.rows]
 
 
 def test_each_request_has_a_row():
     """Its share of the mix, its p50 and its errors by profile; those that failed come first."""
-    title, found = rows(mixed(Request("/items/3", weight=9), CART, failed=7))
+    title, table_rows = rows(mixed(Request("/items/3", weight=9), CART, failed=7))
     assert title == "p50 of each request, and its errors"
-    assert found == [
+    assert table_rows == [
         ["POST /cart", "10%", "5.00", "5.00, 21 errors"],
         ["/items/3", "90%", "10.0", "10.0"],
     ]
@@ -65,13 +65,13 @@ def test_every_form_of_the_report_has_it():
 def test_one_request_has_no_table():
     """The table of measurements says it all."""
     summary = summarise(make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4)}, blocks=3))
-    assert all(each.topic is not Topic.PARTS for each in document(conclude(summary)).tables)
+    assert all(table.topic is not Topic.PARTS for table in document(conclude(summary)).tables)
     assert "parts" not in json.loads(summary_json.render(conclude_run([summary])))["profiles"][0]
 
 
 def test_a_thousand_requests_have_no_thousand_rows():
     """The most usual do; the title says how many there are."""
-    asked = [Request(f"/{number}", weight=1 + (number == 99)) for number in range(100)]
-    title, found = rows(mixed(*asked))
+    requests = [Request(f"/{number}", weight=1 + (number == 99)) for number in range(100)]
+    title, table_rows = rows(mixed(*requests))
     assert title.endswith(f"({MOST_PARTS} of 100)")
-    assert [row[0] for row in found[:2]] == ["/99", "/0"]
+    assert [row[0] for row in table_rows[:2]] == ["/99", "/0"]

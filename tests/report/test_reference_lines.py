@@ -25,11 +25,11 @@ def lined():
     run = make.ladder_run(SPEEDS)
     profiles = tuple(
         replace(
-            each,
-            reply=REPLIES[each.name].decode() if each.name in REPLIES else None,
-            server="command" if each.name == "granian" else "uwsgi",
+            profile,
+            reply=REPLIES[profile.name].decode() if profile.name in REPLIES else None,
+            server="command" if profile.name == "granian" else "uwsgi",
         )
-        for each in run.plan.profiles
+        for profile in run.plan.profiles
     )
     return summarise(replace(run, plan=make.altered(run.plan, profiles=profiles)))
 

@@ -22,15 +22,15 @@ def strangers(shares):
     run = make.ladder_run(LADDER)
     trials = []
     for trial in run.trials:
-        own = shares.get(trial.slot.arm.name, ()) if trial.slot.arm.role == "profile" else ()
-        if trial.slot.block < len(own):
-            foreign = {"machine.foreign_cpu": own[trial.slot.block]}
+        cores = shares.get(trial.slot.arm.name, ()) if trial.slot.arm.role == "profile" else ()
+        if trial.slot.block < len(cores):
+            foreign = {"machine.foreign_cpu": cores[trial.slot.block]}
             trial = replace(trial, readings=trial.readings | foreign)  # noqa: PLW2901
         trials.append(trial)
     (note,) = (
-        each
-        for each in notes(conclude(summarise(replace(run, trials=tuple(trials)))))
-        if "] machine (" in each
+        candidate
+        for candidate in notes(conclude(summarise(replace(run, trials=tuple(trials)))))
+        if "] machine (" in candidate
     )
     return note
 
@@ -39,16 +39,18 @@ def asking(path, body=b""):
     """Return the notes of a run that asks for *path*."""
     run = make.ladder_run(LADDER)
     workload = replace(run.plan.workload, requests=(Request(path, body=body),))
-    arms = tuple(replace(each, workload=workload) for each in run.plan.arms)
+    arms = tuple(replace(arm, workload=workload) for arm in run.plan.arms)
     return notes(conclude(summarise(replace(run, plan=replace(run.plan, arms=arms)))))
 
 
 def test_who_would_share_a_secret_is_warned():
     """It cannot be left out: a run that is repeated would ask for something else."""
-    found = asking("/a?api_key=3f9c&page=2&author=me", b'{"password": "x", "passed": 1}')
-    (note,) = (each for each in found if each.startswith("Before you share this run"))
+    all_notes = asking("/a?api_key=3f9c&page=2&author=me", b'{"password": "x", "passed": 1}')
+    (note,) = (
+        candidate for candidate in all_notes if candidate.startswith("Before you share this run")
+    )
     assert "the values of api_key, password are in its folder" in note
-    assert not any("share it" in each for each in asking("/a?token=&page=2&author=me"))
+    assert not any("share it" in note for note in asking("/a?token=&page=2&author=me"))
 
 
 @pytest.mark.parametrize(
@@ -82,18 +84,20 @@ def test_what_the_blocks_find_is_what_would_get_a_verdict():
         floors=summary.floors | {"cpu": 0.2},
     )
     assert any(
-        "This many blocks detect changes of 1.32x" in each for each in notes(conclude(summary))
+        "This many blocks detect changes of 1.32x" in note for note in notes(conclude(summary))
     )
 
 
 def test_two_protocols_are_named():
     """A ratio across them is of servers and protocols; where all are asked in one, nothing is."""
     run = make.ladder_run(LADDER)
-    assert not any("protocols" in each for each in notes(conclude(summarise(run))))
+    assert not any("protocols" in note for note in notes(conclude(summarise(run))))
     first, *others = run.plan.arms
-    asked = replace(first, workload=replace(first.workload, wire=Wire.UWSGI))
-    mixed = replace(run, plan=replace(run.plan, arms=(asked, *others)))
-    (note,) = (each for each in notes(conclude(summarise(mixed))) if "protocols" in each)
+    uwsgi_arm = replace(first, workload=replace(first.workload, wire=Wire.UWSGI))
+    mixed = replace(run, plan=replace(run.plan, arms=(uwsgi_arm, *others)))
+    (note,) = (
+        candidate for candidate in notes(conclude(summarise(mixed))) if "protocols" in candidate
+    )
     assert "one connection per request: baseline; HTTP: tuned" in note
 
 
@@ -111,10 +115,10 @@ def test_a_worker_with_far_more_than_its_share_is_noted(most, workers, noted):
         else trial
         for trial in run.trials
     )
-    found = [note for note in notes(conclude(summarise(replace(run, trials=trials))))
+    worker_notes = [note for note in notes(conclude(summarise(replace(run, trials=trials))))
              if note.startswith("One worker received")]  # fmt: skip
-    assert bool(found) is noted
-    assert all(f"tuned {most:.0%} ({workers} workers)" in note for note in found)
+    assert bool(worker_notes) is noted
+    assert all(f"tuned {most:.0%} ({workers} workers)" in note for note in worker_notes)
 
 
 def test_a_report_explains_the_terms_that_it_uses():

@@ -51,21 +51,21 @@ def test_requests_sent_again_stand_beside_the_errors(kept):
 
 def test_a_wrong_reply_is_quoted_and_does_nothing():
     """Whatever a server said, it is words in every form of the report: no markup, no escape."""
-    said = shown(b"<script>alert(1)</script> | [red]\x1b[31m\r\n\xff[/red] ")
+    reply = shown(b"<script>alert(1)</script> | [red]\x1b[31m\r\n\xff[/red] ")
     run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=2)
-    wrong = {"errors": {"status": 7}, "sample": f"status: 500 {said}"}
-    trials = [replace(each, windows=(replace(each.windows[0], **wrong),)) for each in run.trials]
+    wrong = {"errors": {"status": 7}, "sample": f"status: 500 {reply}"}
+    trials = [replace(trial, windows=(replace(trial.windows[0], **wrong),)) for trial in run.trials]
     summary = summarise(replace(run, trials=tuple(trials)))
     flat = " ".join(terminal.render(conclude(summary), 400).split())
-    assert f"(7 status: 500 {' '.join(said.split())})" in flat
+    assert f"(7 status: 500 {' '.join(reply.split())})" in flat
     assert r"(7 status: 500 '\<script>alert(1)\</script> \| [red]\\x1b[31m" in markdown.render(
         conclude_run([summary])
     )
     page = html_page.render(conclude(summary))
     assert "<script>alert" not in page
     assert "7 status: 500 &#39;&lt;script&gt;alert(1)" in page
-    found = json.loads(summary_json.render(conclude_run([summary])))["profiles"][0]["findings"]
-    assert said in json.dumps(found, ensure_ascii=False).replace("\\\\", "\\")
+    findings = json.loads(summary_json.render(conclude_run([summary])))["profiles"][0]["findings"]
+    assert reply in json.dumps(findings, ensure_ascii=False).replace("\\\\", "\\")
     for text in (
         flat,
         page,
@@ -114,7 +114,7 @@ def test_the_json_report(walkthrough):
 
 def test_the_same_run_gives_the_same_bytes(sustained):
     """Neither the clock nor the order of a set is in a report."""
-    first, again = (conclude_run([summarise(each)]) for each in (sustained, replace(sustained)))
+    first, again = (conclude_run([summarise(run)]) for run in (sustained, replace(sustained)))
     assert terminal.render(*first.points) == terminal.render(*again.points)
     for render in (markdown.render, summary_json.render):
         assert render(first) == render(again)

@@ -36,8 +36,8 @@ def test_a_schema_is_what_its_types_say(name):
 def test_the_stored_runs_are_valid(run):
     """Header, summary, and the first lines."""
     validator("run.schema.json").validate(json.loads((run / "run.json").read_text()))
-    found = json.loads((run / "summary.json").read_text())
-    for summary in found if isinstance(found, list) else [found]:  # several rates: one each
+    stored = json.loads((run / "summary.json").read_text())
+    for summary in stored if isinstance(stored, list) else [stored]:  # several rates: one each
         validator("summary.schema.json").validate(summary)
     trial = validator("trial.schema.json")
     for line in (run / "trials.ndjson").read_text().splitlines()[:20]:

@@ -24,7 +24,7 @@ def hosts(count: int) -> Iterator[tuple[Host, list[Host]]]:
         switch = stack.enter_context(made_host(""))
         switch.ip("link add name switch type bridge")
         switch.ip("link set dev switch up")
-        found = []
+        connected_hosts = []
         for number in range(1, count + 1):
             host = stack.enter_context(made_host(f"10.77.0.{number}"))
             port = f"port{number}"
@@ -32,8 +32,8 @@ def hosts(count: int) -> Iterator[tuple[Host, list[Host]]]:
             switch.ip(f"link set dev {port} master switch up")
             host.ip(f"address add {host.address}/24 dev eth0")
             host.ip("link set dev eth0 up")
-            found.append(host)
-        yield switch, found
+            connected_hosts.append(host)
+        yield switch, connected_hosts
 
 
 @contextmanager

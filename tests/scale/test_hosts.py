@@ -36,10 +36,10 @@ def measured(folder, server, loads, *wishes):
     with ExitStack() as stack:
         process, workers = stack.enter_context(started(*master, cwd=folder)), []
         for number, host in enumerate(loads):
-            own = folder / f"worker{number}"
-            own.mkdir()
+            worker_folder = folder / f"worker{number}"
+            worker_folder.mkdir()
             worker = (*host.inside, *LOCUST, "--worker", "--master-host", server.address)
-            workers.append(stack.enter_context(started(*worker, cwd=own)))
+            workers.append(stack.enter_context(started(*worker, cwd=worker_folder)))
         yield process, workers
 
 
@@ -70,7 +70,7 @@ def test_hosts_reach_each_other_and_vanish():
     """Two hosts at a switch; nothing of them is left, no process and no interface."""
     before = Path("/proc/net/dev").read_text().count(":")
     with hosts(2) as (switch, (one, other)):
-        pids = [each.pid for each in (switch, one, other)]
+        pids = [host.pid for host in (switch, one, other)]
         ping = [*other.inside, "bash", "-c", f"exec 3<>/dev/tcp/{one.address}/9"]
         done = subprocess.run(ping, capture_output=True, text=True, check=False)
         assert "Connection refused" in done.stderr  # it was there to refuse
@@ -109,15 +109,15 @@ def test_two_hosts_measure_one_server(tmp_path):
         for worker in workers:
             worker.wait(20)
     assert f"can be reached from the network, at {server.address}" in said(tmp_path)
-    found = header(tmp_path)
-    assert len(found["hosts"]) == 2
-    for facts in found["hosts"].values():
+    run_header = header(tmp_path)
+    assert len(run_header["hosts"]) == 2
+    for facts in run_header["hosts"].values():
         assert facts["cpu"]["cores"] == os.cpu_count()
         assert facts["network"] == {"mtu": 1500}
         assert facts["distributions"].keys() >= {"locust", "gevent"}
     for trial in trials(tmp_path):
         windows, readings = trial["windows"], trial["readings"]
-        assert {window["host"] for window in windows} == found["hosts"].keys()
+        assert {window["host"] for window in windows} == run_header["hosts"].keys()
         assert sum(len(window["replies"]) for window in windows) == 8
         for window in windows:
             assert window["errors"] == {}
@@ -198,11 +198,11 @@ def test_an_interrupted_link_gives_no_figure(tmp_path):
             assert master.wait(120) in (0, 1, 3), said(tmp_path)
     first, *others = read_run(next(tmp_path.glob("results/*"))).trials
     assert first.failure is None
-    found = {finding.gate.name: finding for finding in judge(first)}
-    assert found.keys() & {"link", "quantised"}, said(tmp_path)
-    assert "lost on the way" in (found.get("link") or found["quantised"]).reason
+    findings = {finding.gate.name: finding for finding in judge(first)}
+    assert findings.keys() & {"link", "quantised"}, said(tmp_path)
+    assert "lost on the way" in (findings.get("link") or findings["quantised"]).reason
     for trial in others:
-        assert not {each.gate.name for each in judge(trial)} & {"link", "quantised"}
+        assert not {finding.gate.name for finding in judge(trial)} & {"link", "quantised"}
 
 
 @pytest.mark.slow
@@ -223,11 +223,11 @@ def test_a_far_host_is_said_to_be_far(tmp_path):
 @pytest.mark.slow
 def test_nothing_is_left(tmp_path, monkeypatch):
     """No process of the run, no listener, no folder of a trial."""
-    own = tmp_path / "tmp"
-    own.mkdir()
-    monkeypatch.setenv("TMPDIR", str(own))
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     with hosts(2) as (switch, (server, load)):
-        pids = [each.pid for each in (switch, server, load)]
+        pids = [host.pid for host in (switch, server, load)]
         with measured(tmp_path, server, [load], "--window", "1") as (master, (worker,)):
             assert master.wait(90) in (0, 1, 3), said(tmp_path)
             worker.wait(20)
@@ -237,4 +237,4 @@ def test_nothing_is_left(tmp_path, monkeypatch):
         )
         assert left.stdout == ""
     assert not any(map(psutil.pid_exists, pids))
-    assert not list(own.glob("lab-*"))
+    assert not list(temporary.glob("lab-*"))

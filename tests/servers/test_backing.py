@@ -181,7 +181,7 @@ environment = { MADE = "{folder}" }
     )
     with running([service], None):
         made = Path(os.environ["MADE"])
-        names = [(made / each).read_text() for each in ("prepared", "ran", "filled")]
+        names = [(made / file_name).read_text() for file_name in ("prepared", "ran", "filled")]
     assert names == ["nobody\n", "nobody\n", "root\n"]
 
 

@@ -47,22 +47,26 @@ def image(tmp_path, monkeypatch):
     (tmp_path / "docker").mkdir()
     monkeypatch.chdir(tmp_path)
 
-    def written(text, *others, **asked):
+    def written(text, *others, **options):
         (tmp_path / "docker/uwsgi.ini").write_text(text)
-        return Job(profiles=("docker/uwsgi.ini", *others), **asked)
+        return Job(profiles=("docker/uwsgi.ini", *others), **options)
 
     return written
 
 
-def found(asked):
+def found(job):
     """Return what can be compared of what is asked, its workload, and the remarks on it."""
-    chosen, _, subject = available(asked.profiles, application(asked))
-    return chosen, subject, list(remarks([each.profile for each in chosen], None, subject))
+    chosen, _, subject = available(job.profiles, application(job))
+    return (
+        chosen,
+        subject,
+        list(remarks([installation.profile for installation in chosen], None, subject)),
+    )
 
 
-def served(asked, folder, number=0):
+def served(job, folder, number=0):
     """Return what a profile answers, with its options."""
-    chosen, subject, _ = found(asked)
+    chosen, subject, _ = found(job)
     import_applications(chosen, subject)
     profile = chosen[number].profile
     workload = arm_of(profile, subject, Load()).workload
@@ -71,19 +75,19 @@ def served(asked, folder, number=0):
         return fetch(server.endpoint, "/", 5.0)[2], dict(profile.options)
 
 
-def refusal(asked, folder):
+def refusal(job, folder):
     """Return what keeps an ini from being served, in all of its lines."""
     with pytest.raises(LabError) as raised:
-        served(asked, folder)
+        served(job, folder)
     return str(raised.value)
 
 
 def test_a_folder_stands_for_the_one_of_the_container(image, tmp_path):
     """--chdir alone: what is served must be there, and not what stands in the file."""
     assert refusal(image(SERVES), tmp_path).endswith("or say which folder it is here: --chdir PATH")
-    asked = image(SERVES, chdir=tmp_path / "src")
-    assert served(asked, tmp_path)[0] == b"pears"
-    assert found(asked)[2][0].startswith(
+    job = image(SERVES, chdir=tmp_path / "src")
+    assert served(job, tmp_path)[0] == b"pears"
+    assert found(job)[2][0].startswith(
         f"uwsgi.ini: changed in the private copy: chdir = /nowhere/app -> {tmp_path}/src; "
     )
 
@@ -98,27 +102,27 @@ def test_what_lies_in_that_folder_moves_with_it(image, tmp_path):
 
 def test_an_ini_without_a_folder_gets_the_one_that_is_named(image, tmp_path):
     """As where the image has a WORKDIR."""
-    asked = image(f"{BEGINS}module = shop.wsgi\n", chdir=tmp_path / "src")
-    assert served(asked, tmp_path)[0] == b"pears"
+    job = image(f"{BEGINS}module = shop.wsgi\n", chdir=tmp_path / "src")
+    assert served(job, tmp_path)[0] == b"pears"
 
 
 @pytest.mark.parametrize("more", [{"app": "shop.wsgi:application"}, {"workload": "hello"}])
 def test_a_folder_that_is_not_used_need_not_be_there(image, tmp_path, more):
     """--app and --workload serve something else, from elsewhere."""
-    asked = image(SERVES, chdir=tmp_path / "src" if "app" in more else None, **more)
-    assert served(asked, tmp_path)[0] != b""
+    job = image(SERVES, chdir=tmp_path / "src" if "app" in more else None, **more)
+    assert served(job, tmp_path)[0] != b""
 
 
 def test_a_command_starts_in_the_folder(image, tmp_path):
     """--chdir is the folder of a command in quotes, unless the command or --cwd names another."""
-    asked = Job(profiles=("gunicorn shop.wsgi:application",), chdir=tmp_path / "src")
-    assert served(asked, tmp_path)[0] == b"pears"
+    job = Job(profiles=("gunicorn shop.wsgi:application",), chdir=tmp_path / "src")
+    assert served(job, tmp_path)[0] == b"pears"
     with pytest.raises(UsageError, match=r"is a command, which starts in --cwd: give one of them"):
-        found(replace(asked, cwd=tmp_path))
+        found(replace(job, cwd=tmp_path))
     for option in ("--chdir=/nowhere", "--chdir /nowhere"):
         command = f"gunicorn {option} shop.wsgi:application"
         with pytest.raises(UsageError, match=r"src: gunicorn\S* has --chdir\S*: change it there"):
-            found(replace(asked, profiles=(command,)))
+            found(replace(job, profiles=(command,)))
 
 
 def test_a_folder_must_exist(image, tmp_path):
@@ -134,22 +138,22 @@ def test_a_variable_of_the_container_is_an_option_as_in_the_container(image, tmp
         "set it to the value in your container: --env UWSGI_WORKERS=VALUE"
     )
     env = ("UWSGI_WORKERS=2", "UWSGI_HARAKIRI=7")
-    asked = image(text, "tuned", chdir=tmp_path / "src", env=env)
-    body, options = served(asked, tmp_path)
+    job = image(text, "tuned", chdir=tmp_path / "src", env=env)
+    body, options = served(job, tmp_path)
     assert body == b"pears"
     assert {name: options[name] for name in ("workers", "processes", "harakiri", "threads")} == {
         "workers": "2", "processes": "2", "harakiri": "7", "threads": "2",
     }  # fmt: skip
-    chosen, _, said = found(asked)
+    chosen, _, remark_lines = found(job)
     assert dict(chosen[1].profile.options)["harakiri"] == "30"
-    assert "workers = 2 (UWSGI_WORKERS of --env)" in said[0]
+    assert "workers = 2 (UWSGI_WORKERS of --env)" in remark_lines[0]
 
 
 def test_a_file_of_variables_is_the_containers_too(image, tmp_path):
     """What an ini of the user's is served with, profiles of ours alone are not."""
     (tmp_path / ".env").write_text("UWSGI_THREADS=3\n")
-    asked = image(SERVES, chdir=tmp_path / "src", env_file=tmp_path / ".env")
-    assert served(asked, tmp_path)[1]["threads"] == "3"
+    job = image(SERVES, chdir=tmp_path / "src", env_file=tmp_path / ".env")
+    assert served(job, tmp_path)[1]["threads"] == "3"
     ours = application(Job(profiles=("tuned",), env_file=tmp_path / ".env"))
     assert ours.runtime.variables.names == ()
     with pytest.raises(UsageError, match="it goes with an ini of yours"):
@@ -167,8 +171,8 @@ def test_uwsgi_has_such_variables_before_what_its_file_says(image, tmp_path):
     lines = (done.stdout + done.stderr).splitlines()
     assert lines.index("processes = 2") < lines.index("processes = 4")
     text = f"{SERVES}cheaper = %(processes)\nprocesses = 4\n"
-    asked = image(text, chdir=tmp_path / "src", env=("UWSGI_PROCESSES=2",))
-    options = found(asked)[0][0].profile.options
+    job = image(text, chdir=tmp_path / "src", env=("UWSGI_PROCESSES=2",))
+    options = found(job)[0][0].profile.options
     assert [pair for pair in options if pair[0] in ("processes", "cheaper")] == [
         ("processes", "2"), ("cheaper", "2"), ("processes", "4"),
     ]  # fmt: skip
@@ -177,11 +181,11 @@ def test_uwsgi_has_such_variables_before_what_its_file_says(image, tmp_path):
 def test_a_variable_that_reaches_beyond_the_trial_is_left_out(image, tmp_path):
     """It is no more than the same option in the file, and uWSGI is not asked with it."""
     env = (f"UWSGI_SPOOLER={tmp_path}/jobs", "UWSGI_LOGTO=/nowhere/log", "UWSGI_NONESUCH=1")
-    asked = image(SERVES, chdir=tmp_path / "src", env=env)
-    body, options = served(asked, tmp_path)
+    job = image(SERVES, chdir=tmp_path / "src", env=env)
+    body, options = served(job, tmp_path)
     assert body == b"pears"
     assert "nonesuch" not in options
-    assert f"left out: spooler = {tmp_path}/jobs (would take over real jobs)" in found(asked)[2][1]
+    assert f"left out: spooler = {tmp_path}/jobs (would take over real jobs)" in found(job)[2][1]
     assert not (tmp_path / "jobs").exists()
 
 
@@ -194,29 +198,29 @@ def test_a_certificate_of_the_container_is_not_asked_for(image, tmp_path, http):
 
 def test_what_uwsgi_reads_as_no_number_is_served_as_it_reads_it(image, tmp_path):
     """As `cheaper = true`, which is 0; the warning says what it is and what was meant."""
-    asked = image(f"{SERVES}processes = 2\ncheaper = true\n", chdir=tmp_path / "src")
-    assert served(asked, tmp_path)[1]["cheaper"] == "0"
-    chosen, subject, _ = found(asked)
-    (said,) = profiles.warnings(chosen[0].profile, subject.runtime, chosen[0].reading)
-    assert "uwsgi.ini:8: cheaper = true: uWSGI reads a number here, and takes this for 0" in said
+    job = image(f"{SERVES}processes = 2\ncheaper = true\n", chdir=tmp_path / "src")
+    assert served(job, tmp_path)[1]["cheaper"] == "0"
+    chosen, subject, _ = found(job)
+    (warning,) = profiles.warnings(chosen[0].profile, subject.runtime, chosen[0].reading)
+    assert "uwsgi.ini:8: cheaper = true: uWSGI reads a number here, and takes this for 0" in warning
 
 
 @pytest.mark.parametrize(("line", "env"), [("processes = 0\n", ()), ("", ("UWSGI_WORKERS=0",))])
 def test_an_ini_without_a_worker_is_refused(image, tmp_path, line, env):
     """uWSGI starts none and says nothing of it, and no request is answered."""
-    said = refusal(image(f"{BEGINS}module = shop.wsgi\n{line}", env=env), tmp_path)
-    assert ": no worker is started, so nothing answers; write 1 or more; --drop " in said
+    message = refusal(image(f"{BEGINS}module = shop.wsgi\n{line}", env=env), tmp_path)
+    assert ": no worker is started, so nothing answers; write 1 or more; --drop " in message
 
 
 def test_an_option_is_left_out(image, tmp_path):
     """It is named, and nothing is refused because of it."""
     text = f"{SERVES}home = /nowhere/venv\nlisten = 1000000\nprocesses = many\n"
-    said = refusal(image(text, chdir=tmp_path / "src"), tmp_path)
-    assert said.endswith("; --drop processes leaves it out")
+    message = refusal(image(text, chdir=tmp_path / "src"), tmp_path)
+    assert message.endswith("; --drop processes leaves it out")
     drop = ("home", "listen", "processes")
-    asked = image(text, chdir=tmp_path / "src", drop=drop)
-    assert served(asked, tmp_path)[0] == b"pears"
-    assert found(asked)[2][1] == (
+    job = image(text, chdir=tmp_path / "src", drop=drop)
+    assert served(job, tmp_path)[0] == b"pears"
+    assert found(job)[2][1] == (
         "uwsgi.ini: left out: home = /nowhere/venv (--drop); listen = 1000000 (--drop); "
         "processes = many (--drop)"
     )
@@ -234,16 +238,16 @@ def test_an_option_is_left_out(image, tmp_path):
 )
 def test_a_refusal_names_the_flag_that_helps(image, tmp_path, line, flags):
     """In the message about the line."""
-    said = refusal(image(f"{SERVES}{line}\n", chdir=tmp_path / "src"), tmp_path)
-    assert f"uwsgi.ini:7: {line}: " in said
-    assert said.endswith(flags)
+    message = refusal(image(f"{SERVES}{line}\n", chdir=tmp_path / "src"), tmp_path)
+    assert f"uwsgi.ini:7: {line}: " in message
+    assert message.endswith(flags)
 
 
 def test_an_option_to_drop_must_be_there(image, tmp_path):
     """A name that is mistyped drops nothing."""
-    asked = image(SERVES, chdir=tmp_path / "src", drop=("giud",))
+    job = image(SERVES, chdir=tmp_path / "src", drop=("giud",))
     with pytest.raises(UsageError, match="--drop giud: no configuration of yours has it"):
-        found(asked)
+        found(job)
 
 
 @pytest.mark.parametrize(
@@ -255,9 +259,9 @@ def test_an_option_to_drop_must_be_there(image, tmp_path):
 )
 def test_an_option_of_another_spelling_is_named(image, tmp_path, line, drop, hint):
     """Of a like name, or of the same meaning."""
-    asked = image(f"{SERVES}{line}\n", chdir=tmp_path / "src", drop=(drop,))
+    job = image(f"{SERVES}{line}\n", chdir=tmp_path / "src", drop=(drop,))
     with pytest.raises(UsageError, match=f"--drop {drop}: no configuration of yours has it{hint}$"):
-        found(asked)
+        found(job)
 
 
 def test_what_is_shown_must_have_what_is_dropped(image, tmp_path):
@@ -287,9 +291,9 @@ def test_options_of_an_ini_alone_are_dropped(image, tmp_path):
 def test_a_refusal_names_the_variable_that_is_the_option(image, tmp_path, name, value, flag):
     """It stands in no line of the ini, and another variable before it is not meant."""
     env = ("UWSGI_WORKERS=4", f"UWSGI_{name}={value}")
-    said = refusal(image(f"{BEGINS}module = shop.wsgi\n", env=env), tmp_path)
-    assert f"docker/uwsgi.ini: {name.lower()} = {value} (UWSGI_{name} of --env): " in said
-    assert said.endswith(flag)
+    message = refusal(image(f"{BEGINS}module = shop.wsgi\n", env=env), tmp_path)
+    assert f"docker/uwsgi.ini: {name.lower()} = {value} (UWSGI_{name} of --env): " in message
+    assert message.endswith(flag)
 
 
 @pytest.mark.parametrize(
@@ -308,16 +312,16 @@ def test_a_folder_without_the_module_is_told_with_the_flag(image, tmp_path, text
 def test_an_owner_of_the_socket_whom_this_machine_has_not_is_told_with_the_flag(image, tmp_path):
     """He is no `uid`, which is left out otherwise."""
     text = f"{BEGINS}module = shop.wsgi\nsocket = /run/s\nchown-socket = nobody-here:nobody-here\n"
-    said = refusal(image(text, chdir=tmp_path / "src"), tmp_path)
-    assert "unable to find user nobody-here" in said
-    assert "--drop chown-socket" in said
+    message = refusal(image(text, chdir=tmp_path / "src"), tmp_path)
+    assert "unable to find user nobody-here" in message
+    assert "--drop chown-socket" in message
 
 
 def test_an_environment_of_the_container_is_not_asked_for_where_one_is_named(image, tmp_path):
     """--python stands for `home`."""
     python = empty(tmp_path / "venv")
-    asked = image(f"{SERVES}home = /nowhere/venv\n", chdir=tmp_path / "src", python=python)
-    assert served(asked, tmp_path)[0] == b"pears"
+    job = image(f"{SERVES}home = /nowhere/venv\n", chdir=tmp_path / "src", python=python)
+    assert served(job, tmp_path)[0] == b"pears"
 
 
 @pytest.mark.parametrize(
@@ -332,8 +336,8 @@ def test_an_environment_of_the_container_is_not_asked_for_where_one_is_named(ima
 )
 def test_what_is_not_here_is_told_with_the_flag(image, tmp_path, lines, said):
     """Where uWSGI or the import says so, and no reading of the ini."""
-    told = refusal(image(f"{BEGINS}{lines}\n", chdir=tmp_path / "src"), tmp_path)
-    assert said in told
+    message = refusal(image(f"{BEGINS}{lines}\n", chdir=tmp_path / "src"), tmp_path)
+    assert said in message
 
 
 GUNICORN = 'wsgi_app = "shop.wsgi"\nworkers = 1\n'
@@ -343,17 +347,17 @@ GUNICORN = 'wsgi_app = "shop.wsgi"\nworkers = 1\n'
 def test_a_folder_stands_for_that_of_a_gunicorn_conf_py(image, tmp_path, said):
     """--chdir alone, whether the file has one or not; without it the message names it."""
     (tmp_path / "gunicorn.conf.py").write_text(GUNICORN + said)
-    asked = Job(profiles=("gunicorn.conf.py",), chdir=tmp_path / "src")
-    assert served(asked, tmp_path)[0] == b"pears"
-    assert f"{tmp_path}/src" in found(asked)[2][0]
+    job = Job(profiles=("gunicorn.conf.py",), chdir=tmp_path / "src")
+    assert served(job, tmp_path)[0] == b"pears"
+    assert f"{tmp_path}/src" in found(job)[2][0]
 
 
 def test_a_folder_that_a_gunicorn_conf_py_names_is_told_with_the_flag(image, tmp_path):
     """Before anything is started there."""
     (tmp_path / "gunicorn.conf.py").write_text(f'{GUNICORN}chdir = "/nowhere/app"\n')
-    asked = Job(profiles=("gunicorn.conf.py", "gunicorn-sync"))
-    said = "there is no folder /nowhere/app here; say which it is: --chdir PATH"
-    assert said in refusal(asked, tmp_path)
+    job = Job(profiles=("gunicorn.conf.py", "gunicorn-sync"))
+    message = "there is no folder /nowhere/app here; say which it is: --chdir PATH"
+    assert message in refusal(job, tmp_path)
 
 
 def test_an_include_of_the_folder_that_it_is_started_in_is_found_there(image, tmp_path):
@@ -361,20 +365,20 @@ def test_an_include_of_the_folder_that_it_is_started_in_is_found_there(image, tm
     (tmp_path / "base.ini").write_text("[uwsgi]\nthreads = 3\n")
     text = f"{SERVES}include = base.ini\n"
     assert refusal(image(text, chdir=tmp_path / "src"), tmp_path).endswith(": --cwd PATH")
-    asked = image(text, chdir=tmp_path / "src", cwd=tmp_path)
-    body, options = served(asked, tmp_path)
+    job = image(text, chdir=tmp_path / "src", cwd=tmp_path)
+    body, options = served(job, tmp_path)
     assert (body, options["threads"]) == (b"pears", "3")
 
 
 def test_an_include_that_is_not_here_is_named_with_its_line(image, tmp_path):
     """uWSGI says the file alone."""
-    asked = image(f"{SERVES}include = /nowhere/common.ini\n", chdir=tmp_path / "src")
+    job = image(f"{SERVES}include = /nowhere/common.ini\n", chdir=tmp_path / "src")
     with pytest.raises(
         ProfileError,
         match=r"uwsgi\.ini:7: include = /nowhere/common\.ini: the "
         "file",
     ):
-        found(asked)
+        found(job)
 
 
 @root_only
@@ -382,9 +386,9 @@ def test_an_include_that_is_not_here_is_named_with_its_line(image, tmp_path):
 def test_a_user_of_the_container_is_told_above_what_is_removed_afterwards(image, tmp_path, option):
     """`vacuum` removes a socket that was never made, and says so last; that is not the reason."""
     text = f"{SERVES}vacuum = true\nsocket = /nowhere/s\n{option} = nobody-here\n"
-    asked = image(text, chdir=tmp_path / "src")
+    job = image(text, chdir=tmp_path / "src")
     with pytest.raises(ServerStartError) as raised:
-        served(asked, tmp_path)
+        served(job, tmp_path)
     first, advice, *_ = raised.value.problem.splitlines()
     assert first == f"{'user' if option == 'uid' else 'group'} nobody-here not found."
     assert "--drop uid (and --drop gid) serves as you" in advice
@@ -400,5 +404,5 @@ def test_another_plugin_that_is_not_there_is_no_reason(image, tmp_path):
 def test_a_log_of_uwsgis_own_variables_is_no_template(image, tmp_path):
     """`${msg}` of an encoder is uWSGI's; the vacuum of a pidfile keeps uWSGI from being asked."""
     text = f"{SERVES}vacuum = true\npidfile = /nowhere/pid\nlogger = stdio\n"
-    asked = image(f"{text}log-encoder = format ${{msgnl}}\n", chdir=tmp_path / "src")
-    assert served(asked, tmp_path)[0] == b"pears"
+    job = image(f"{text}log-encoder = format ${{msgnl}}\n", chdir=tmp_path / "src")
+    assert served(job, tmp_path)[0] == b"pears"

@@ -23,10 +23,10 @@ pytestmark = pytest.mark.peers
 def service(request, monkeypatch):
     """Return a database; skip the test where its programs are not there."""
     monkeypatch.delenv("MONGODB_URL", raising=False)
-    found = read(project.backing() / f"{request.param}.toml")
-    if (reason := missing(found)) is not None:
+    database = read(project.backing() / f"{request.param}.toml")
+    if (reason := missing(database)) is not None:
         pytest.skip(reason)
-    return found
+    return database
 
 
 def shared_memory():
@@ -48,11 +48,11 @@ def test_a_database_is_there_for_a_run_alone(service):
     with running([service], None) as (started,):
         assert started.service.release
         tree = descendants(started.pid)
-        open_to = {c.laddr.ip for each in tree for c in each.net_connections("inet")}
+        open_to = {c.laddr.ip for process in tree for c in process.net_connections("inet")}
         assert open_to <= {"127.0.0.1", "::ffff:127.0.0.1"}
         if service.user:
             assert not open_to
-            assert {each.uids().real for each in tree} == {os.geteuid() or 65534}
+            assert {process.uids().real for process in tree} == {os.geteuid() or 65534}
         assert not started.check()
     assert not alive(tree)
 

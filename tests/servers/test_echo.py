@@ -21,8 +21,8 @@ SIZES = [{"size": 1}, {"size": 1024}, {"size": 102_400}, {"size": 1024, "lines":
 
 def echoed(transport=Transport.TCP, size=1024, lines=1):
     """Return the workload of an echo."""
-    told = {"wire": Wire.ECHO, "transport": transport, "size": size, "lines": lines}
-    return Workload("echo", "/", Expectation(), **told)
+    fields = {"wire": Wire.ECHO, "transport": transport, "size": size, "lines": lines}
+    return Workload("echo", "/", Expectation(), **fields)
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def test_our_echo_of_asyncio(start, transport, style):
     options = ("--style", style)
     with start(project.peers() / "echo_asyncio.py", echoed(transport), *options) as server:
         assert bool(server.endpoint.socket) == (transport is Transport.UNIX)
-        for told in SIZES:
-            sent = message(3, **told)
+        for size in SIZES:
+            sent = message(3, **size)
             assert exchange(server.endpoint, sent, 5.0, 5.0) == sent
         tree = [psutil.Process(server.pid), *descendants(server.pid)]
         assert server.stop() == 0

@@ -163,11 +163,11 @@ def test_a_server_whose_first_reply_floods_is_not_ready(monkeypatch):
 def test_the_reply_that_is_to_be_required_must_not_drip(monkeypatch):
     """An application that was quick once may not hold the lab when it is asked again."""
     monkeypatch.setattr(replies, "CAPTURE_TIMEOUT", 0.5)
-    asked = Workload("x", "/", Expectation())
+    workload = Workload("x", "/", Expectation())
     with serving(drip(DRIPPING["body"])) as endpoint:
         started = type("Started", (), {"start": lambda *_: nullcontext(Candidate(endpoint))})()
         with pytest.raises(ServerStartError, match="no whole reply to /: the server began a reply"):
-            replies.capture(asked, plan("a").profiles, started, fetch)
+            replies.capture(workload, plan("a").profiles, started, fetch)
 
 
 @pytest.mark.slow

@@ -33,12 +33,12 @@ PEERS = (
 COMMANDS = ("gunicorn app.wsgi:app", "granian --interface wsgi app.wsgi:app")
 
 
-def run(profile: Profile, asked: Workload, folder: Path, at: Path | None = None) -> None:
+def run(profile: Profile, trial_workload: Workload, folder: Path, at: Path | None = None) -> None:
     """Start a profile, ask it, and stop it when gunicorn has made its socket, in *at*."""
     folder.mkdir()
-    asked = arm_of(profile, asked, Load()).workload
-    with ServerRunner().start(profile, asked, folder, None) as server:
-        came, wanted = answer(server.endpoint, asked)
+    trial_workload = arm_of(profile, trial_workload, Load()).workload
+    with ServerRunner().start(profile, trial_workload, folder, None) as server:
+        came, wanted = answer(server.endpoint, trial_workload)
         assert wanted in (None, came)
         tree = [psutil.Process(server.pid), *descendants(server.pid)]
         if any("gunicorn" in command for command in profile.commands):
@@ -48,8 +48,10 @@ def run(profile: Profile, asked: Workload, folder: Path, at: Path | None = None)
 
 def controlled(tree: list[psutil.Process]) -> list[Path]:
     """Return where control sockets are, by the kernel: wherever they may have been put."""
-    found = (each.laddr for one in tree for each in one.net_connections(kind="unix"))
-    return [Path(each) for each in found if each.endswith("gunicorn.ctl")]
+    addresses = (
+        connection.laddr for one in tree for connection in one.net_connections(kind="unix")
+    )
+    return [Path(address) for address in addresses if address.endswith("gunicorn.ctl")]
 
 
 @pytest.mark.costly
@@ -73,5 +75,5 @@ def test_a_folder_that_the_user_names_stays(tmp_path, monkeypatch):
     """Who gives XDG_RUNTIME_DIR by --env means it: the application may look for a socket there."""
     home = empty_home(tmp_path, monkeypatch)
     given = Runtime(variables=Variables.of({"XDG_RUNTIME_DIR": str(home)}, ""))
-    asked = replace(workload(profile_names_app=True), runtime=given)
-    run(profile_of(COMMANDS[0]), asked, tmp_path / "trial", at=home)
+    trial_workload = replace(workload(profile_names_app=True), runtime=given)
+    run(profile_of(COMMANDS[0]), trial_workload, tmp_path / "trial", at=home)

@@ -80,8 +80,8 @@ def served(tmp_path):
     def served(profile, workload=PONG):
         folder = tmp_path / "trial"
         folder.mkdir()
-        asked = arm_of(profile, workload, Load()).workload
-        return ServerRunner().start(profile, asked, folder, None)
+        trial_workload = arm_of(profile, workload, Load()).workload
+        return ServerRunner().start(profile, trial_workload, folder, None)
 
     return served
 
@@ -106,16 +106,18 @@ def test_what_is_in_production_is_not_touched(mine, served, tmp_path):
         router.bind(("127.0.0.1", 0))
         router.setblocking(False)
         profile = mine(PRODUCTION.replace("{router}", f"127.0.0.1:{router.getsockname()[1]}"))
-        left_out = [each.option for each in profile.altered if each.became is None]
+        left_out = [
+            alteration.option for alteration in profile.altered if alteration.became is None
+        ]
         assert {"spooler", "cron", "attach-daemon", "subscribe-to", "exec-asap"} <= set(left_out)
         assert len(set(left_out)) == len(left_out)
         before = left(tmp_path)
         with served(profile) as server:
             assert server.endpoint.socket == str(tmp_path / "trial/server.sock")
             assert fetch(server.endpoint, "/", 5.0)[2] == b"Pong!"
-            own = {"stats.sock", "pidfile", "master-fifo", "req-logger.log"}
+            names = {"stats.sock", "pidfile", "master-fifo", "req-logger.log"}
             trial = tmp_path / "trial"  # a log of requests is there from its first line on
-            until(lambda: own <= {each.name for each in trial.iterdir()}, "its files")
+            until(lambda: names <= {path.name for path in trial.iterdir()}, "its files")
             assert "spawned uWSGI worker 1" in server.log()
             server.stop()
         with socket.socket(socket.AF_UNIX) as client:
@@ -173,8 +175,8 @@ def test_a_value_is_served_as_it_was_meant(mine, served):
     lines = "http-socket = :8000\nchdir = {sites}\nmodule = journal:application\n"
     lines += "add-header = X-Url: postgres://u:p%%40ss@h/db%%\n"
     profile = mine(lines.replace("{sites}", str(SITES)))
-    asked = Workload("x", "/", Expectation(pattern="."), apps={"own": ""})
-    with served(profile, asked) as server:
+    workload = Workload("x", "/", Expectation(pattern="."), apps={"own": ""})
+    with served(profile, workload) as server:
         assert fetch(server.endpoint, "/", 5.0)[1]["x-url"] == "postgres://u:p%40ss@h/db%"
 
 
@@ -185,12 +187,12 @@ def test_the_trials_folder_is_its_users(mine):
     if any(not folder.stat().st_mode & 1 for folder in needed):
         pytest.skip("this checkout, or its Python, is for root alone")
     profile = mine("http-socket = :80\nuid = nobody\nlogto2 = {here}/log\npidfile2 = {here}/pid\n")
-    asked = arm_of(profile, PONG, Load()).workload
+    workload = arm_of(profile, PONG, Load()).workload
     with (
         temporary.folder() as folder,
-        ServerRunner().start(profile, asked, folder, None) as server,
+        ServerRunner().start(profile, workload, folder, None) as server,
     ):
-        assert {each.username() for each in descendants(server.pid)} == {"nobody"}
+        assert {process.username() for process in descendants(server.pid)} == {"nobody"}
         assert "spawned uWSGI worker 1" in server.log()
         assert (folder / "pidfile2").owner() == "nobody"
 
@@ -198,8 +200,8 @@ def test_the_trials_folder_is_its_users(mine):
 def test_another_application_is_served_by_the_same_server(mine, served):
     """What --app names, in place of what the ini does."""
     profile = mine("http-socket = :80\nneed-app = true\nthreads = 2\n")
-    asked = Workload("x", "/where/Ulm", Expectation(), "flask_site:application", SITES)
-    with served(profile, asked) as server:
+    workload = Workload("x", "/where/Ulm", Expectation(), "flask_site:application", SITES)
+    with served(profile, workload) as server:
         assert fetch(server.endpoint, "/where/Ulm", 5.0)[2] == b'{"city":"Ulm"}\n'
         assert psutil.Process(server.pid).children()
 

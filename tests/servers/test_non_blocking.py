@@ -58,14 +58,14 @@ def test_requests_wait_beside_one_another(upstream, name):
         with waiting(server.address, number) as replies:
             until(lambda: upstream.under_way == number, f"{number} requests upstream")
             upstream.opened.set()
-            assert [each.result().body for each in replies] == [b"Pong!"] * number
+            assert [future.result().body for future in replies] == [b"Pong!"] * number
 
 
 @pytest.mark.parametrize("name", BLOCKING)
 def test_a_handler_that_blocks_is_alone(upstream, name):
     """One worker has one request under way, in a non-blocking mode, too."""
     with serving(name, PLAIN) as server, waiting(server.address, 6) as replies:
-        assert [each.result().body for each in replies] == [b"Pong!"] * 6
+        assert [future.result().body for future in replies] == [b"Pong!"] * 6
     assert upstream.most <= BLOCKING[name]
 
 
@@ -128,7 +128,7 @@ def test_a_core_too_few_is_a_loop_that_does_not_sleep(upstream):
         with waiting(server.address, 3) as replies:
             until(lambda: "async queue is full" in server.log(), "a full queue")
             upstream.opened.set()
-            assert [each.result().body for each in replies] == [b"Pong!"] * 3
+            assert [future.result().body for future in replies] == [b"Pong!"] * 3
 
 
 @pytest.mark.parametrize(
@@ -193,8 +193,8 @@ def test_under_the_articles_load_the_work_is_not_the_same(tmp_path):
 def test_the_deferred_work_is_done():
     """Ten lines for each reply stand in the server's log, five seconds after it."""
     expect = Expectation(body=b"Hello World")
-    asked = Workload("numbers", "/", expect, "loadtests.workloads.numbers:after")
-    with running(read_installed("asyncio"), asked) as server:
+    workload = Workload("numbers", "/", expect, "loadtests.workloads.numbers:after")
+    with running(read_installed("asyncio"), workload) as server:
         assert "content-length" not in ask(server.address).headers
         # Python writes what it has printed in blocks of 8 KiB.
         for _ in range(150):

@@ -64,13 +64,19 @@ def shop(tmp_path, monkeypatch):
 
 def served(name, chosen, workload, folder):
     """Return what a profile of those that were chosen answers, and how it was asked."""
-    profile = next(each.profile for each in chosen if each.profile.name == name)
-    asked = arm_of(profile, workload, Load()).workload
+    profile = next(
+        installation.profile for installation in chosen if installation.profile.name == name
+    )
+    trial_workload = arm_of(profile, workload, Load()).workload
     folder = folder / name
     folder.mkdir()
-    with ServerRunner().start(profile, asked, folder, None) as server:
+    with ServerRunner().start(profile, trial_workload, folder, None) as server:
         options = dict(profile.options)
-        return fetch(server.endpoint, "/", 5.0)[2], (asked.wire, asked.transport), options
+        return (
+            fetch(server.endpoint, "/", 5.0)[2],
+            (trial_workload.wire, trial_workload.transport),
+            options,
+        )
 
 
 @pytest.mark.parametrize(
@@ -114,10 +120,12 @@ def test_a_gunicorn_configuration_for_uwsgi_pass_is_asked_so(shop, monkeypatch, 
     path = shop / "gunicorn.conf.py"
     path.write_text(f'{path.read_text()}\nprotocol = "uwsgi"\nbind = "{bind}"\n')
     chosen, _, subject = available([str(path)], OWN)
-    body, asked, _ = served("gunicorn.conf", chosen, subject, shop)
-    assert (body, asked) == (SOLD, (Wire.UWSGI, transport))
-    (said,) = [str(each) for each in chosen[0].profile.altered if each.option == "bind"]
-    assert said.endswith("asked over the uwsgi protocol")
+    body, protocol, _ = served("gunicorn.conf", chosen, subject, shop)
+    assert (body, protocol) == (SOLD, (Wire.UWSGI, transport))
+    (description,) = [
+        str(alteration) for alteration in chosen[0].profile.altered if alteration.option == "bind"
+    ]
+    assert description.endswith("asked over the uwsgi protocol")
 
 
 def test_what_a_gunicorn_configuration_serves_is_served_by_uwsgi_as_well(shop):
@@ -174,8 +182,8 @@ def test_a_command_that_serves_nothing_is_told_in_a_paragraph(shop, monkeypatch,
 def test_what_is_named_is_served_in_place_of_the_inis_own(shop):
     """By --app, with the ini's server and environment."""
     (shop / "site/other.py").write_text(SHOP.replace("goods.NAME", "'no'"))
-    asked = workload(app="other:app", chdir=shop / "site")
-    chosen, _, subject = available([str(shop / "shop.ini")], asked)
+    user_workload = workload(app="other:app", chdir=shop / "site")
+    chosen, _, subject = available([str(shop / "shop.ini")], user_workload)
     assert served("shop", chosen, subject, shop)[0] == b"no at 50%"
 
 
@@ -183,7 +191,7 @@ def test_the_user_reads_what_a_copy_has_otherwise(shop):
     """Before the run, in a line or two; and of processes that have not a CPU each."""
     (shop / "shop.ini").write_text(INI + "cron = 1 2 3 4 5 %dx\nstats = :1\npidfile = /run/x\n")
     chosen, _, subject = available([str(shop / "shop.ini"), "tuned"], OWN)
-    assert list(remarks([each.profile for each in chosen], (0,), subject)) == [
+    assert list(remarks([installation.profile for installation in chosen], (0,), subject)) == [
         (
             "shop.ini: changed in the private copy: socket = shop.sock -> a private UNIX socket, "
             "asked over the uwsgi protocol; stats, pidfile -> the trial's folder; master = true "
@@ -221,19 +229,21 @@ def test_who_compares_one_application_with_itself_reads_it(shop):
     """With --app all inis serve the same, whatever each of them names."""
     (shop / "later.ini").write_text(INI)
     names = [str(shop / "shop.ini"), str(shop / "later.ini")]
-    asked = workload(app="other:app", chdir=shop / "site")
-    for given, times in ((asked, 1), (OWN, 0)):
+    user_workload = workload(app="other:app", chdir=shop / "site")
+    for given, times in ((user_workload, 1), (OWN, 0)):
         chosen, _, subject = available(names, given)
-        found = list(remarks([each.profile for each in chosen], None, subject))
-        assert str(found).count("shop.ini, later.ini: all serve other:app (--app, ") == times
+        remark_lines = list(
+            remarks([installation.profile for installation in chosen], None, subject)
+        )
+        assert str(remark_lines).count("shop.ini, later.ini: all serve other:app (--app, ") == times
 
 
 def test_an_option_to_keep_must_be_there(shop):
     """A name that is mistyped keeps nothing."""
-    asked = Workload("own", "/", Expectation(), apps={"own": ""},
+    user_workload = Workload("own", "/", Expectation(), apps={"own": ""},
         runtime=Runtime(keep=frozenset({"crons"})))  # fmt: skip
     with pytest.raises(UsageError, match="--keep crons: no configuration of yours has it"):
-        available([str(shop / "shop.ini")], asked)
+        available([str(shop / "shop.ini")], user_workload)
 
 
 @pytest.mark.parametrize(
@@ -246,6 +256,6 @@ def test_an_option_to_keep_must_be_there(shop):
 def test_an_option_that_cannot_be_kept_is_refused(shop, option, said):
     """By the address a trial is asked, and its log says why it failed."""
     (shop / "shop.ini").write_text(f"{INI}logto = /var/log/shop\n")
-    asked = replace(OWN, runtime=Runtime(keep=frozenset({option})))
+    user_workload = replace(OWN, runtime=Runtime(keep=frozenset({option})))
     with pytest.raises(UsageError, match=f"^--keep {option}: {said}.*leave --keep out"):
-        available([str(shop / "shop.ini")], asked)
+        available([str(shop / "shop.ini")], user_workload)

@@ -27,10 +27,10 @@ pytestmark = pytest.mark.peers
 PEERS = [descriptions()[path.stem] for path in sorted(project.peers().glob("*.toml"))]
 ASKED = [workloads.read(name).workload for name in workloads.find()]
 PAIRS = {
-    f"{profile.name}-{asked.name}": (profile.name, asked)
+    f"{profile.name}-{workload.name}": (profile.name, workload)
     for profile in PEERS
-    for asked in ASKED
-    if unserved(profile, asked) is None
+    for workload in ASKED
+    if unserved(profile, workload) is None
 }
 
 TAKES = re.compile(r"\((make (databases|peers|setup)|pip install|apt-get)|needs Python ")
@@ -40,9 +40,9 @@ TAKES = re.compile(r"\((make (databases|peers|setup)|pip install|apt-get)|needs 
 def idle(pid, before):
     """Whether no process came, went or ran since it was asked last, at least 0.3 seconds ago."""
     now = {}
-    for each in descendants(pid):
+    for process in descendants(pid):
         with suppress(psutil.NoSuchProcess):
-            now[each.pid] = each.cpu_times()[:2]
+            now[process.pid] = process.cpu_times()[:2]
     if now == before.get("state"):
         return time.monotonic() - before["since"] > 0.3
     before |= {"state": now, "since": time.monotonic()}
@@ -77,7 +77,7 @@ def test_a_peer_serves_its_workload(name, asked, tmp_path, monkeypatch):
     assert alive(tree) == []
     assert not served(server.endpoint)
     compilers = {".cache", ".config"} if profile.peer.build else set()  # where go counts its calls
-    assert {each.name for each in home.iterdir()} <= compilers
+    assert {path.name for path in home.iterdir()} <= compilers
 
 
 def test_a_peer_that_is_missing_says_what_it_takes():

@@ -44,7 +44,7 @@ def overtaken(address):
                 clients.create_task(ask(address, number, order))
 
     asyncio.run(load())
-    places = ([i for i, each in enumerate(order) if each == n] for n in range(CLIENTS))
+    places = ([i for i, client in enumerate(order) if client == n] for n in range(CLIENTS))
     return max(later - earlier for of in places for earlier, later in itertools.pairwise(of))
 
 

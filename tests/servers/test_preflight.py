@@ -212,24 +212,28 @@ def test_what_is_asked_twice_is_imported_once(ask, tmp_path):
     (tmp_path / "noted.py").write_text(f"open('noted', 'a').write('x')\n{WSGI}")
     sought = ApplicationTarget("noted", "application", tmp_path, "", python=sys.executable)
     again = replace(sought, named="another"), replace(sought, python=None)
-    check([(each, OURS) for each in (sought, *again)])
+    check([(target, OURS) for target in (sought, *again)])
     assert (tmp_path / "noted").read_text() == "x"
 
 
 def test_it_is_imported_by_the_users_python_in_its_environment(ask, tmp_path):
     """With what the user and the configuration give it, and with none of the lab's packages."""
-    own = empty(tmp_path / "v")
+    environment = empty(tmp_path / "v")
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "extra.py").write_text("")
     (tmp_path / "placed.py").write_text(
-        f"import extra, os, sys\n\nassert sys.prefix == {str(own)!r}\n"
+        f"import extra, os, sys\n\nassert sys.prefix == {str(environment)!r}\n"
         f"assert os.getcwd() == {str(tmp_path)!r}\nassert os.environ['OF_INI'] == 'x'\n{WSGI}"
     )
-    changes = {"path": ("lib",), "variables": (("OF_INI", "x"),), "python": f"{own}/bin/python"}
-    assert ask("placed", Runtime(python=own), **changes) is None
+    changes = {
+        "path": ("lib",),
+        "variables": (("OF_INI", "x"),),
+        "python": f"{environment}/bin/python",
+    }
+    assert ask("placed", Runtime(python=environment), **changes) is None
     (tmp_path / "flask_like.py").write_text("import flask\n")
-    said = ask("flask_like", Runtime(python=own), **changes)
-    assert f"{own} has no flask: install it there, or name another by --python" in said
+    message = ask("flask_like", Runtime(python=environment), **changes)
+    assert f"{environment} has no flask: install it there, or name another by --python" in message
 
 
 def test_a_module_that_a_variable_names_is_told(ask, tmp_path):
@@ -269,7 +273,7 @@ def test_who_asks_needs_an_old_python_and_no_package():
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module] if isinstance(node, ast.ImportFrom) else
-                     [each.name for each in node.names])
+                     [alias.name for alias in node.names])
     }  # fmt: skip
     assert names <= sys.stdlib_module_names
     newer = r"\.remove(prefix|suffix)\(|\bmatch \w+:|zip\(.*strict|pairwise|\| None"
@@ -283,26 +287,26 @@ def test_what_uwsgi_loads_as_somebody_else_is_not_imported_as_root(tmp_path, mon
     for line, known in (("uid = nobody", False), ("", True)):
         path.write_text(f"[uwsgi]\nhttp-socket = :$(PORT)\nmodule = web\n{line}\n")
         profile = profiles.read(str(path))
-        found = ServerRunner().target_of(profile, Workload("x", "/", Expectation()))
-        assert (found.python is not None) is known
+        target = ServerRunner().target_of(profile, Workload("x", "/", Expectation()))
+        assert (target.python is not None) is known
 
 
 def test_what_an_ini_serves_is_what_is_asked_for(tmp_path):
     """Module, folder, paths, variables and environment, as its options say them."""
-    own = empty(tmp_path / "v")
+    environment = empty(tmp_path / "v")
     (tmp_path / "mine.ini").write_text(
         "[uwsgi]\nhttp-socket = :$(PORT)\nchdir = %d\nwsgi-file = web.py\ncallable = app\n"
-        f"pythonpath = lib\npythonpath = %dsrc\nenv = A=b=c\nhome = {own}\n"
+        f"pythonpath = lib\npythonpath = %dsrc\nenv = A=b=c\nhome = {environment}\n"
     )
     profile = profiles.read(str(tmp_path / "mine.ini"))
-    found = ServerRunner().target_of(profile, Workload("x", "/", Expectation()))
-    assert (str(found), found.folder, found.path) == (
+    target = ServerRunner().target_of(profile, Workload("x", "/", Expectation()))
+    assert (str(target), target.folder, target.path) == (
         "web.py:app",
         tmp_path,
         ("lib", f"{tmp_path}/src"),
     )
-    assert (found.variables, found.python) == ((("A", "b=c"),), f"{own}/bin/python")
-    assert found.named == f"{tmp_path}/mine.ini"
+    assert (target.variables, target.python) == ((("A", "b=c"),), f"{environment}/bin/python")
+    assert target.named == f"{tmp_path}/mine.ini"
 
 
 @pytest.mark.parametrize(
@@ -345,7 +349,7 @@ def test_a_relative_environment_is_that_of_the_inis_folder(tmp_path, monkeypatch
 
 def test_the_environment_that_is_named_wins_over_the_inis(tmp_path):
     """Its copy has no `home` then."""
-    own, other = empty(tmp_path / "own"), empty(tmp_path / "other")
+    environment, other = empty(tmp_path / "own"), empty(tmp_path / "other")
     (tmp_path / "web.py").write_text(
         "import sys\n\ndef application(environ, start):\n"
         "    start('200 OK', [])\n    return [sys.prefix.encode()]\n"
@@ -354,7 +358,7 @@ def test_the_environment_that_is_named_wins_over_the_inis(tmp_path):
         f"[uwsgi]\nhttp-socket = :80\nmodule = web\nhome = {other}\n"
     )
     profile = profiles.read(str(tmp_path / "mine.ini"))
-    for given, prefix in ((OURS, other), (Runtime(python=own), own)):
+    for given, prefix in ((OURS, other), (Runtime(python=environment), environment)):
         expect = Expectation(body=str(prefix).encode())
         workload = Workload("x", "/", expect, runtime=given)
         (folder := tmp_path / prefix.name / "trial").mkdir()

@@ -24,12 +24,15 @@ from .conftest import FIB
 PEERS = {path.stem for path in project.peers().glob("*.toml")}
 
 
-@pytest.mark.parametrize("name", [each for each in profiles.find() if each not in PEERS])
+@pytest.mark.parametrize("name", [name for name in profiles.find() if name not in PEERS])
 def test_profile(start, name):
     """The profile answers what it serves, and leaves neither process nor listener behind."""
     profile = read_installed(name)
-    asked = (FIB, *(workloads.read(each).workload for each in workloads.find()))
-    served = next(each for each in asked if unserved(profile, each) is None)
+    all_workloads = (
+        FIB,
+        *(workloads.read(workload_name).workload for workload_name in workloads.find()),
+    )
+    served = next(candidate for candidate in all_workloads if unserved(profile, candidate) is None)
     workload = arm_of(profile, served, Load()).workload
     with start(name, workload) as server:
         assert server.ended() is None

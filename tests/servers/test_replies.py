@@ -32,19 +32,24 @@ def test_each_request_has_the_reply_that_came_first():
     mine = Request("/mine", headers=COOKIE)
     cart = Request("/cart", "POST", body=b"{}", expect=Expectation(302))
     head = Request("/mine", "HEAD", COOKIE)
-    found = captured(shop(mine, cart, head, Request("/login/"))).requests
-    assert [each.expect.body for each in found] == [b"GET /mine of localhost", b" {}", b"", None]
-    assert "64 of 261 bytes differ" in found[3].expect.varies
-    assert "(csrfmiddlewaretoken); required are the 2 parts that stay" in found[3].expect.varies
-    assert found[0].headers.reveal() == (("Cookie", "id=hunter2"),)
+    requests = captured(shop(mine, cart, head, Request("/login/"))).requests
+    assert [request.expect.body for request in requests] == [
+        b"GET /mine of localhost",
+        b" {}",
+        b"",
+        None,
+    ]
+    assert "64 of 261 bytes differ" in requests[3].expect.varies
+    assert "(csrfmiddlewaretoken); required are the 2 parts that stay" in requests[3].expect.varies
+    assert requests[0].headers.reveal() == (("Cookie", "id=hunter2"),)
 
 
 def test_a_page_that_varies_alone_is_judged_by_what_stays():
     """It needs no pattern of the user's."""
-    found = captured(replace(site("shop_site:application", "/login/")))
-    assert (found.requests, found.expect.body) == ((), None)
-    assert found.expect.pattern
-    try_out(profiles.read("http-socket"), found, ServerRunner(), fetch)
+    workload = captured(replace(site("shop_site:application", "/login/")))
+    assert (workload.requests, workload.expect.body) == ((), None)
+    assert workload.expect.pattern
+    try_out(profiles.read("http-socket"), workload, ServerRunner(), fetch)
 
 
 def test_a_reply_of_another_status_ends_the_run_before_its_first_trial():
@@ -65,11 +70,11 @@ def test_a_reply_of_another_status_ends_the_run_before_its_first_trial():
 def test_a_long_reply_is_told_from_where_it_differs(body, said):
     """And not by two beginnings that are the same."""
     right = b"a" * 500 + b"old" + b"b" * 500
-    asked = Request("/", expect=Expectation(200, right))
-    text = readiness.describe(asked, "localhost", 200, body)
-    found, expected = text.split("; expected is ")
+    request = Request("/", expect=Expectation(200, right))
+    text = readiness.describe(request, "localhost", 200, body)
+    actual, expected = text.split("; expected is ")
     assert said in text
-    assert found.split(" with 200 ")[1] != expected
+    assert actual.split(" with 200 ")[1] != expected
     assert len(text) < 400
     assert ("up to byte 500" in text) is (body != b"new")
 
@@ -79,13 +84,13 @@ def test_a_host_that_django_refuses_is_told_as_that(monkeypatch, host):
     """With the option that names another."""
     monkeypatch.setattr(readiness, "PATIENCE", 0.0)
     monkeypatch.setenv("SHOP_HOSTS", "www.example.org")
-    said = f"ALLOWED_HOSTS does not hold {host.partition(':')[0]}; --host www.example.org"
-    with pytest.raises(ServerStartError, match=f"/ with 400 Bad Request: {said}"):
+    message = f"ALLOWED_HOSTS does not hold {host.partition(':')[0]}; --host www.example.org"
+    with pytest.raises(ServerStartError, match=f"/ with 400 Bad Request: {message}"):
         captured(replace(site("shop_site:application", "/"), host=host))
 
 
 def test_the_host_is_what_was_asked_for(monkeypatch):
     """In readiness and after it."""
     monkeypatch.setenv("SHOP_HOSTS", "www.example.org:8080")
-    found = captured(replace(site("shop_site:application", "/"), host="www.example.org:8080"))
-    assert found.expect.body == b"GET / of www.example.org:8080"
+    workload = captured(replace(site("shop_site:application", "/"), host="www.example.org:8080"))
+    assert workload.expect.body == b"GET / of www.example.org:8080"

@@ -32,11 +32,11 @@ def _still(server, what, seen):
     return now if time.monotonic() - seen["since"] > 0.3 else None
 
 
-def counted(profile, asked, folder):
+def counted(profile, trial_workload, folder):
     """Start a server; return its processes and threads when all of them have started."""
     folder.mkdir()
     ServerRunner().check(profile)
-    arm = arm_of(profile, asked, Load())
+    arm = arm_of(profile, trial_workload, Load())
     with ServerRunner().start(arm.profile, arm.workload, folder, None) as server:
         return {
             what: until(partial(_still, server, what, {}), f"an end of new {what}")
@@ -44,11 +44,12 @@ def counted(profile, asked, folder):
         }
 
 
-def growth(profile, sweep, asked, folder):
+def growth(profile, sweep, trial_workload, folder):
     """Return by how many processes and threads a server grows from one value to another."""
     quantity, *values = sweep
     low, high = (
-        counted(scaled(profile, quantity, value), asked, folder / str(value)) for value in values
+        counted(scaled(profile, quantity, value), trial_workload, folder / str(value))
+        for value in values
     )
     return {what: high[what] - low[what] for what in low}
 
@@ -76,8 +77,8 @@ def growth(profile, sweep, asked, folder):
 def test_a_profile_of_ours_runs_as_many_as_the_value_says(name, sweep, more, tmp_path, monkeypatch):
     """Whatever its own file says: the number wins over that and over PROCESSES."""
     monkeypatch.setenv("PROCESSES", "2")
-    found = growth(read_installed(name), sweep, workload("fib"), tmp_path)
-    assert found | more == found
+    increases = growth(read_installed(name), sweep, workload("fib"), tmp_path)
+    assert increases | more == increases
 
 
 @pytest.fixture
@@ -111,5 +112,5 @@ def test_a_configuration_of_a_users_runs_as_many_as_the_value_says(
     kind, sweep, more, theirs, tmp_path
 ):
     """Neither the file nor the command nor a variable of it has the last word."""
-    found = growth(theirs(kind), sweep, MEETING, tmp_path)
-    assert found | more == found
+    increases = growth(theirs(kind), sweep, MEETING, tmp_path)
+    assert increases | more == increases

@@ -229,7 +229,7 @@ def test_cores(start):
     """The whole tree runs on the cores that it was given."""
     with start("baseline", cores=[0]) as server:
         tree = psutil.Process(server.pid).children(recursive=True)
-        assert {tuple(each.cpu_affinity()) for each in tree} == {(0,)}
+        assert {tuple(child.cpu_affinity()) for child in tree} == {(0,)}
 
 
 def test_a_command_that_ends_is_told(start):
@@ -248,7 +248,7 @@ def test_a_second_command_that_ends_is_told(start, tmp_path):
         '["sleep", "60"]]\n'
     )
     with start(str(tmp_path / "two.toml")) as server:
-        (second,) = [each for each in descendants(server.pid) if each.name() == "sleep"]
+        (second,) = [child for child in descendants(server.pid) if child.name() == "sleep"]
         second.kill()
         assert until(server.ended, "its end") == "sleep ended with signal 9"
         assert fetch(server.endpoint, "/9000", 5.0)[2] == FIB.expect.body

@@ -167,11 +167,13 @@ pathlib.Path("ok").touch()
     finally:
         os.close(leak)
         server.stop()
-    found, _, ignored = (tmp_path / "found").read_text().partition(" SigIgn: ")
-    assert found == "0 1 2"
+    descriptors, _, ignored = (tmp_path / "found").read_text().partition(" SigIgn: ")
+    assert descriptors == "0 1 2"
     # The guard's own; what else is ignored came from whoever started the tests.
     guarded = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
-    assert not [each for each in guarded if int(ignored, 16) >> (each - 1) & 1]
+    assert not [
+        signal_number for signal_number in guarded if int(ignored, 16) >> (signal_number - 1) & 1
+    ]
 
 
 def test_a_command_that_ended_can_be_started_again(tmp_path):

@@ -43,7 +43,7 @@ def result():
 
     def make(*outcomes, skipped=None):
         names = ("none", *dict.fromkeys(o.fault for o in outcomes if o.fault != "none"))
-        if not any(each.fault == "none" for each in outcomes):
+        if not any(fault_outcome.fault == "none" for fault_outcome in outcomes):
             outcomes = (outcome("none"), *outcomes)
         return StressResult(
             format=StressResult.FORMAT,

@@ -25,6 +25,6 @@ def trial_of(fault, profile, timeout=10.0, quick=None):
 
 def plant(fault, profile, timeout=10.0):
     """Return what clients felt of a fault."""
-    found = trial_of(fault, profile, timeout, QUICK)
-    assert found.problem is None, found.problem
-    return found
+    outcome = trial_of(fault, profile, timeout, QUICK)
+    assert outcome.problem is None, outcome.problem
+    return outcome

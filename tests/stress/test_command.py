@@ -25,21 +25,21 @@ def test_of(monkeypatch, result, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def make(*outcomes, end=lambda _keep, _found: None):
-        found = result(*outcomes)
+        stress_result = result(*outcomes)
 
         def stress(_wishes, _console, keep):
-            end(keep, found)
-            return found
+            end(keep, stress_result)
+            return stress_result
 
         monkeypatch.setattr(door, "stress", stress)
-        return found
+        return stress_result
 
     return make
 
 
 def test_what_is_found_is_written_before_it_is_shown(test_of, monkeypatch, tmp_path):
     """Whoever reads the table may have gone, as `head -0`; five minutes are not lost with him."""
-    found = test_of(outcome())
+    stress_result = test_of(outcome())
 
     def gone(*_):
         raise BrokenPipeError
@@ -47,7 +47,7 @@ def test_what_is_found_is_written_before_it_is_shown(test_of, monkeypatch, tmp_p
     monkeypatch.setattr(door.terminal, "show_document", gone)
     with pytest.raises(BrokenPipeError):
         call("tuned", "--output", "it.json", "--figure", "it.svg")
-    assert read_json(tmp_path / "it.json", StressResult) == found
+    assert read_json(tmp_path / "it.json", StressResult) == stress_result
     assert "<svg" in (tmp_path / "it.svg").read_text()
 
 
@@ -91,9 +91,9 @@ def test_each_file_that_cannot_be_written_is_said(test_of, tmp_path):
 def test_an_interrupted_test_says_what_there_is_of_it(test_of, words, finished, said):
     """And nothing that there is not."""
 
-    def end(keep, found):
+    def end(keep, stress_result):
         if finished:
-            keep(found)
+            keep(stress_result)
         raise Interrupted("SIGINT")
 
     test_of(outcome(), end=end)
@@ -105,8 +105,8 @@ def test_an_interrupted_test_says_what_there_is_of_it(test_of, words, finished, 
 def test_a_trial_that_was_left_out_has_not_finished(test_of):
     """It is not counted among those that did."""
 
-    def end(keep, found):
-        keep(found)
+    def end(keep, stress_result):
+        keep(stress_result)
         raise Interrupted("SIGTERM")
 
     test_of(outcome(), FaultOutcome("drain", problem="not run", made=False), end=end)
@@ -145,22 +145,22 @@ def test_a_required_profile_that_cannot_be_tested_is_refused(monkeypatch):
 
 def test_an_application_is_asked_as_by_lab_run(test_of, monkeypatch, tmp_path):
     """Method, body, headers, host and environment, by the same options."""
-    wishes, found = [], test_of(outcome())
-    monkeypatch.setattr(door, "stress", lambda wished, *_: wishes.append(wished) or found)
+    wishes, stress_result = [], test_of(outcome())
+    monkeypatch.setattr(door, "stress", lambda wished, *_: wishes.append(wished) or stress_result)
     words = ("--method", "PUT", "--data", "{}", "--header", "X-Id: 7", "--cookie", "a=hunter2",
              "--host", "shop.example", "--env", "SECRET=hunter2", "--status", "201")  # fmt: skip
     with pytest.raises(UsageError, match=r"PUT /cart: PUT may write, .* say --writes"):
         call("tuned", "--app", "web:app", "--path", "/cart", *words)
     assert call("tuned", "--app", "web:app", "--path", "/cart", "--writes", *words) == 0
-    asked = wishes[0].workload
-    (request,) = asked.requests
+    workload = wishes[0].workload
+    (request,) = workload.requests
     assert (str(request), request.body, request.expect.status) == ("PUT /cart", b"{}", 201)
     assert ("X-Id", "7") in request.headers.reveal()
     assert ("Cookie", "a=hunter2") in request.headers.reveal()
-    assert (asked.host, asked.runtime.variables.names) == ("shop.example", ("SECRET",))
+    assert (workload.host, workload.runtime.variables.names) == ("shop.example", ("SECRET",))
     (tmp_path / "mix.http").write_text("### weight: 8\nGET /items/3\n\n### weight: 1\nGET /\n")
     assert call("tuned", "--app", "web:app", "--requests", "mix.http") == 0
-    assert [(each.path, each.weight) for each in wishes[1].workload.requests] == [
+    assert [(request.path, request.weight) for request in wishes[1].workload.requests] == [
         ("/items/3", 8),
         ("/", 1),
     ]

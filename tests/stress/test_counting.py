@@ -11,22 +11,22 @@ def test_each_class_of_error_is_lost_or_wrong():
     """No reply is lost, another reply is wrong, and the sum is what was asked."""
     errors = {"refused": 1, "reset": 2, "closed": 3, "truncated": 4, "timeout": 5, "connect": 6}
     wrong = {"status": 7, "body": 8, "malformed": 9}
-    found = count([window(10, errors | wrong, unfinished=11)])
-    assert (found.lost, found.wrong, found.late) == (1 + 2 + 3 + 4 + 5 + 6 + 11, 24, 0)
-    assert found.attempted == 10 + found.lost + found.wrong
-    assert found.errors["unfinished"] == 11
+    counts = count([window(10, errors | wrong, unfinished=11)])
+    assert (counts.lost, counts.wrong, counts.late) == (1 + 2 + 3 + 4 + 5 + 6 + 11, 24, 0)
+    assert counts.attempted == 10 + counts.lost + counts.wrong
+    assert counts.errors["unfinished"] == 11
 
 
 def test_a_reply_is_late_from_half_a_second_on():
     """After it was due; 0.8 % is what the histogram does not resolve."""
-    found = count([window(6, latency={12_000: 1, 490_000: 2, 503_808: 1, 4_000_000: 2})])
-    assert (found.late, found.longest) == (3, 4.0)
+    counts = count([window(6, latency={12_000: 1, 490_000: 2, 503_808: 1, 4_000_000: 2})])
+    assert (counts.late, counts.longest) == (3, 4.0)
 
 
 def test_unfinished_is_carried_into_the_next_window():
     """Only the last window's is lost."""
-    found = count([window(1, unfinished=2), window(2, unfinished=0)])
-    assert (found.attempted, found.lost) == (3, 0)
+    counts = count([window(1, unfinished=2), window(2, unfinished=0)])
+    assert (counts.attempted, counts.lost) == (3, 0)
 
 
 def test_who_is_refused_after_the_stop_is_turned_away():
@@ -36,9 +36,9 @@ def test_who_is_refused_after_the_stop_is_turned_away():
         window(5, {"refused": 2, "reset": 1}),
         window(0, {"refused": 4}),
     ]
-    found = count(windows, stopped=0.3)
-    assert (found.turned_away, found.lost) == (6, 2)
-    assert found.attempted == 10 + 2 + 6
+    counts = count(windows, stopped=0.3)
+    assert (counts.turned_away, counts.lost) == (6, 2)
+    assert counts.attempted == 10 + 2 + 6
     assert count(windows).lost == 8
 
 
@@ -55,10 +55,10 @@ def test_counts_add_up():
 
 def test_a_series_has_a_place_for_each_window():
     """A slice without a right reply has no slowest one, and is not 0."""
-    found = series([window(3), window(0, {"refused": 2, "status": 1})])
-    assert found.at == pytest.approx((0.25, 0.5))
-    assert found.slowest == (0.012, None)
-    assert (found.lost, found.wrong, found.turned_away) == ((0, 2), (0, 1), (0, 0))
+    slices = series([window(3), window(0, {"refused": 2, "status": 1})])
+    assert slices.at == pytest.approx((0.25, 0.5))
+    assert slices.slowest == (0.012, None)
+    assert (slices.lost, slices.wrong, slices.turned_away) == ((0, 2), (0, 1), (0, 0))
     stopped = series([window(3), window(0, {"refused": 2, "status": 1})], stopped=0.4)
     assert (stopped.lost, stopped.turned_away) == ((0, 0), (0, 2))
 
@@ -68,16 +68,16 @@ def test_a_burst_is_in_the_slice_in_which_it_ended():
     steady = [window(3), window(2, {"reset": 1}), window(3)]
     late = burst(0.3, ok=1, errors={"closed": 2, "body": 1}, latency={700_000: 1})
     beyond = burst(9.0, ok=1, errors={"closed": 1})
-    found = series(steady, bursts=[late, beyond])
-    assert found.lost == (0, 3, 1)
-    assert found.wrong == (0, 1, 0)
-    assert found.slowest == (0.012, 0.7, 0.012)
+    slices = series(steady, bursts=[late, beyond])
+    assert slices.lost == (0, 3, 1)
+    assert slices.wrong == (0, 1, 0)
+    assert slices.slowest == (0.012, 0.7, 0.012)
 
 
 def test_a_burst_that_is_refused_after_the_stop_is_turned_away():
     """In the slices as in the counts."""
-    found = series([window(3), window(1)], stopped=0.3, bursts=[burst(0.4, errors={"refused": 5})])
-    assert (found.lost, found.turned_away) == ((0, 0), (0, 5))
+    slices = series([window(3), window(1)], stopped=0.3, bursts=[burst(0.4, errors={"refused": 5})])
+    assert (slices.lost, slices.turned_away) == ((0, 0), (0, 5))
 
 
 def test_the_first_windows_had_ended_by_then():

@@ -50,8 +50,8 @@ class Reply:
 @pytest.fixture
 def network():
     """Return two hosts; skip the test where there can be none."""
-    with hosts(2) as found:
-        yield found
+    with hosts(2) as two_hosts:
+        yield two_hosts
 
 
 def apart(name, places):
@@ -59,11 +59,11 @@ def apart(name, places):
     profile = read_installed(name)
     front, *instances = profile.commands
     moved, replaced = [], []
-    for words, own, host in zip(instances, BALANCERS[name], places, strict=True):
+    for words, instance_address, host in zip(instances, BALANCERS[name], places, strict=True):
         here, there = f"{host.address}:{PORT}", f"{host.address[:-1]}1:{ANNOUNCED}"
-        changed = (word.replace(own, here).replace(INSTANCES, there) for word in words)
+        changed = (word.replace(instance_address, here).replace(INSTANCES, there) for word in words)
         moved.append((*host.inside, *changed))
-        replaced.append((f"unix:{own}", here))
+        replaced.append((f"unix:{instance_address}", here))
     front = tuple(word.replace(INSTANCES, f"0.0.0.0:{ANNOUNCED}") for word in front)
     replaced = tuple(replaced) if profile.peer.fill else ()
     peer = replace(profile.peer, commands=(front, *moved), replace=replaced)
@@ -75,7 +75,7 @@ def stack(request, network, tmp_path):
     """Run a balancer before two instances, each of which has answered; yield where, and who."""
     with running(apart(request.param, network), TELLING, tmp_path) as server:
         trees = [
-            lambda pid=pid: {each.pid for each in descendants(pid)}
+            lambda pid=pid: {process.pid for process in descendants(pid)}
             for pid, _ in server.server.commands[1:]
         ]
         for tree in trees:
@@ -96,9 +96,9 @@ def test_without_its_link_an_instance_costs_nobody_the_reply(stack, network):
     server, (_, other) = stack
     network[0].ip("link set dev eth0 down")
     replies = [asked(server) for _ in range(ASKED)]
-    assert [each for each in replies if not each.right] == []
-    assert {each.worker for each in replies} <= other()
-    assert max(each.took for each in replies) < BOUND
+    assert [reply for reply in replies if not reply.right] == []
+    assert {reply.worker for reply in replies} <= other()
+    assert max(reply.took for reply in replies) < BOUND
 
 
 def test_with_its_link_up_again_an_instance_serves_again(stack, network):
@@ -113,5 +113,5 @@ def test_with_its_link_up_again_an_instance_serves_again(stack, network):
         return replies[-1].worker in lost()
 
     until(returned, "its return")
-    assert all(each.right for each in replies)
-    assert max(each.took for each in replies) < BOUND
+    assert all(reply.right for reply in replies)
+    assert max(reply.took for reply in replies) < BOUND

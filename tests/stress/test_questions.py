@@ -40,8 +40,8 @@ def arm(tmp_path):
             (tmp_path / name).write_text(text)
             text = str(tmp_path / name)
         started = Runtime(cwd=tmp_path)
-        asked = Workload("shop", "/", Expectation(), apps={OWN: ""}, runtime=started)
-        return arm_of(profiles.read(text, started), asked, Load())
+        workload = Workload("shop", "/", Expectation(), apps={OWN: ""}, runtime=started)
+        return arm_of(profiles.read(text, started), workload, Load())
 
     return make
 
@@ -57,8 +57,8 @@ def scene(arm, folder, slow=None):
 
 def test_what_uwsgi_answers(arm):
     """Each as it is known of 2.0.31: its buffer bounds headers, and SIGTERM is a reload."""
-    found = look_at(arm(f"{INI}buffer-size = 16384\n"), None, None)
-    assert {question: each.difference for question, each in found.items()} == {
+    answers = look_at(arm(f"{INI}buffer-size = 16384\n"), None, None)
+    assert {question: answer.difference for question, answer in answers.items()} == {
         "worker processes": "2",
         "memory of a worker (PSS), without load": None,
         "a header of 8 KiB": "200",
@@ -80,9 +80,9 @@ def test_a_stop_is_told_from_a_reload(arm, tmp_path, monkeypatch):
 def test_a_request_that_is_ended_is_seen(arm, tmp_path):
     """With the seconds after which its connection was closed."""
     with scene(arm(f"{INI}harakiri = 1\n"), tmp_path, "/slow") as seen:
-        found = questions.slow(seen)
-    assert found.difference == "closed without a reply"
-    assert found.text.startswith("closed without a reply after ")
+        answer = questions.slow(seen)
+    assert answer.difference == "closed without a reply"
+    assert answer.text.startswith("closed without a reply after ")
 
 
 def test_a_request_that_is_not_ended_is_seen(arm, tmp_path, monkeypatch):
@@ -111,20 +111,20 @@ def test_the_uwsgi_protocol_bounds_what_can_be_asked(arm, tmp_path):
 @pytest.mark.peers
 def test_what_gunicorn_answers(arm):
     """It answers 431 to a long header, keeps a connection for 2 s, and ends at SIGTERM."""
-    found = look_at(
+    answers = look_at(
         arm('wsgi_app = "shop:application"\nthreads = 2\n', "gunicorn.conf.py"), None, None
     )
-    assert found["a header of 64 KiB"].difference == "431"
-    assert found["HEAD"].difference == "200, 0 bytes of body"
-    assert found["a connection after the reply"].text.startswith("kept, closed after 2.")
-    assert found["SIGTERM"].difference == "ends"
+    assert answers["a header of 64 KiB"].difference == "431"
+    assert answers["HEAD"].difference == "200, 0 bytes of body"
+    assert answers["a connection after the reply"].text.startswith("kept, closed after 2.")
+    assert answers["SIGTERM"].difference == "ends"
 
 
 @pytest.mark.peers
 def test_what_granian_answers(arm, monkeypatch):
     """It takes long headers, and keeps a connection for longer than is watched."""
     monkeypatch.setattr(questions, "IDLE", 1.0)
-    found = look_at(arm("granian --interface wsgi --workers 2 shop:application", ""), None, None)
-    assert found["worker processes"].difference == "2"
-    assert found["a header of 64 KiB"].difference == "200"
-    assert found["a connection after the reply"].text == "kept for 1 s and more"
+    answers = look_at(arm("granian --interface wsgi --workers 2 shop:application", ""), None, None)
+    assert answers["worker processes"].difference == "2"
+    assert answers["a header of 64 KiB"].difference == "200"
+    assert answers["a connection after the reply"].text == "kept for 1 s and more"

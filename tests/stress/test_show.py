@@ -35,16 +35,16 @@ def test_a_cell_says_what_was_felt_of_how_many():
 
 def test_a_fault_without_effect_is_no_success():
     """Where nothing happened there is nothing to be good at."""
-    said = cell(outcome(effect=False, note="no worker was replaced"))
-    assert said.text == "no effect; 0 of 400, 0.02 s"
-    assert said.meaning is Meaning.MUTED
+    fault_cell = cell(outcome(effect=False, note="no worker was replaced"))
+    assert fault_cell.text == "no effect; 0 of 400, 0.02 s"
+    assert fault_cell.meaning is Meaning.MUTED
 
 
 def test_a_server_that_reloads_between_requests_does_not_have_no_effect():
     """As of an application that answers at once: the server did what it was told."""
-    said = cell(outcome("reload", effect=False, idle=True))
-    assert said.text == "no request in flight; 0 of 400, 0.02 s"
-    assert said.meaning is Meaning.MUTED
+    fault_cell = cell(outcome("reload", effect=False, idle=True))
+    assert fault_cell.text == "no request in flight; 0 of 400, 0.02 s"
+    assert fault_cell.meaning is Meaning.MUTED
 
 
 def test_who_was_turned_away_is_in_the_cell():
@@ -227,7 +227,9 @@ def test_the_figure_has_a_panel_for_each_cell(result):
     """With its words, in light and dark, and the same bytes every time."""
     whole = result(outcome(counts=LOSES), FaultOutcome("recycle", problem="x", possible=False))
     drawn = figure.svg(whole)
-    words = [each.text for each in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
+    words = [
+        element.text for element in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
+    ]
     expected = {"tuned", "none", "kill", "recycle", "3 lost", "41 late", "not possible: tuned"}
     assert expected <= set(words)
     assert "prefers-color-scheme:dark" in drawn

@@ -46,11 +46,11 @@ def twice(monkeypatch):
 
 def test_without_a_fault_nothing_is_lost():
     """Nor wrong; a busy machine may be late."""
-    found = plant("none", "tuned")
-    assert (found.counts.lost, found.counts.wrong, found.replaced) == (0, 0, 0)
-    assert found.killed is None
-    assert found.counts.attempted >= 15
-    assert found.planted == ()
+    outcome = plant("none", "tuned")
+    assert (outcome.counts.lost, outcome.counts.wrong, outcome.replaced) == (0, 0, 0)
+    assert outcome.killed is None
+    assert outcome.counts.attempted >= 15
+    assert outcome.planted == ()
 
 
 @pytest.mark.slow
@@ -60,20 +60,20 @@ def test_a_trial_that_was_disturbed_before_its_fault_is_made_again(monkeypatch):
     monkeypatch.setattr(runner, "REPEATS", 1)
     made = []
     monkeypatch.setattr(trial, "ServerRunner", lambda: made.append(1) or ServerRunner())
-    found = plant("none", "tuned")
-    assert found.disturbed
+    outcome = plant("none", "tuned")
+    assert outcome.disturbed
     assert len(made) == 2
 
 
 @pytest.mark.slow
 def test_killed_workers_are_replaced_and_what_they_did_is_lost(twice):
     """Of a server without a front: at most one request for each kill, and no other."""
-    found = plant("kill", "tuned")
-    assert (found.replaced, found.killed, len(found.planted)) == (2, 2, 2)
-    assert found.burst.attempted == 2 * faults.BUSY
-    assert 1 <= found.counts.lost <= 2
-    assert sum(found.series.lost) == found.counts.lost
-    assert set(found.counts.errors) <= {"closed", "reset"}
+    outcome = plant("kill", "tuned")
+    assert (outcome.replaced, outcome.killed, len(outcome.planted)) == (2, 2, 2)
+    assert outcome.burst.attempted == 2 * faults.BUSY
+    assert 1 <= outcome.counts.lost <= 2
+    assert sum(outcome.series.lost) == outcome.counts.lost
+    assert set(outcome.counts.errors) <= {"closed", "reset"}
 
 
 @pytest.mark.slow
@@ -81,50 +81,50 @@ def test_killed_workers_are_replaced_and_what_they_did_is_lost(twice):
 def test_behind_nginx_a_killed_worker_costs_nothing(monkeypatch):
     """The other instance answers what the dead one was at."""
     monkeypatch.setattr(faults, "KILLS", 1)
-    found = plant("kill", "production")
-    assert (found.replaced, found.killed) == (1, 1)
-    assert (found.counts.lost, found.counts.wrong) == (0, 0)
+    outcome = plant("kill", "production")
+    assert (outcome.replaced, outcome.killed) == (1, 1)
+    assert (outcome.counts.lost, outcome.counts.wrong) == (0, 0)
 
 
 @pytest.mark.costly
 def test_a_server_that_dies_loses_every_later_request(monkeypatch):
     """Without a master nobody replaces the only worker; the trial ends all the same."""
     monkeypatch.setattr(faults, "REPLACEMENT", 0.3)
-    found = plant("kill", "baseline", timeout=1.0)
-    assert len(found.planted) == 1
-    assert (found.replaced, found.killed) == (0, 1)
-    assert "no worker was left at the end" in found.note
-    assert found.steady.lost > 10
-    assert found.series.at[0] < found.planted[0]
-    assert found.series.lost[0] == 0
+    outcome = plant("kill", "baseline", timeout=1.0)
+    assert len(outcome.planted) == 1
+    assert (outcome.replaced, outcome.killed) == (0, 1)
+    assert "no worker was left at the end" in outcome.note
+    assert outcome.steady.lost > 10
+    assert outcome.series.at[0] < outcome.planted[0]
+    assert outcome.series.lost[0] == 0
 
 
 def test_a_stopped_server_turns_clients_away():
     """Who is refused after the stop is not lost: a balancer would have asked another server."""
-    found = plant("drain", "baseline")
-    assert found.note == ""
-    (stop,) = found.planted
-    assert found.series.at[0] < stop
-    assert found.series.turned_away[0] == 0
-    assert found.counts.turned_away > 0
-    assert found.series.at[-1] >= round(stop + SHORT.stopped, 3)
-    assert "unfinished" not in found.counts.errors
+    outcome = plant("drain", "baseline")
+    assert outcome.note == ""
+    (stop,) = outcome.planted
+    assert outcome.series.at[0] < stop
+    assert outcome.series.turned_away[0] == 0
+    assert outcome.counts.turned_away > 0
+    assert outcome.series.at[-1] >= round(stop + SHORT.stopped, 3)
+    assert "unfinished" not in outcome.counts.errors
 
 
 @pytest.mark.slow
 def test_a_server_in_use_reloads_without_a_loss():
     """SIGHUP to a uWSGI master: workers finish, and the socket stays open meanwhile."""
-    found = plant("reload", "tuned")
-    assert found.effect
-    assert found.replaced == 2
-    assert (found.counts.lost, found.counts.wrong) == (0, 0)
+    outcome = plant("reload", "tuned")
+    assert outcome.effect
+    assert outcome.replaced == 2
+    assert (outcome.counts.lost, outcome.counts.wrong) == (0, 0)
 
 
 def test_without_a_master_no_worker_is_recycled():
     """The option is obeyed by the master alone, and the table must not call that a success."""
-    found = trial_of("recycle", "baseline")
-    assert not found.possible
-    assert found.problem == "not possible: only a master does it, and there is none"
+    outcome = trial_of("recycle", "baseline")
+    assert not outcome.possible
+    assert outcome.problem == "not possible: only a master does it, and there is none"
 
 
 @pytest.mark.slow
@@ -132,20 +132,20 @@ def test_where_the_log_names_no_worker_the_children_are_meant(monkeypatch):
     """As of any other server; how many came in the end is then unknown, and not 0."""
     monkeypatch.setattr(target, "_SPAWNED", re.compile("no such line"))
     monkeypatch.setattr(faults, "KILLS", 1)
-    found = plant("kill", "tuned")
-    assert found.effect
-    assert (found.replaced, found.killed) == (1, 1)
+    outcome = plant("kill", "tuned")
+    assert outcome.effect
+    assert (outcome.replaced, outcome.killed) == (1, 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["chain-reload", "recycle"])
 def test_workers_of_an_ini_that_logs_elsewhere_are_found(tmp_path, fault):
     """The copy that is tested logs to where the lab reads."""
-    own = tmp_path / "elsewhere.ini"
+    ini = tmp_path / "elsewhere.ini"
     tuned = profiles.read("tuned").path
-    own.write_text(f"[uwsgi]\nini = {tuned}\nlogto2 = {tmp_path / 'log'}\n")
-    found = plant(fault, str(own))
-    assert (found.effect, found.note, found.replaced) == (True, "", 2)
+    ini.write_text(f"[uwsgi]\nini = {tuned}\nlogto2 = {tmp_path / 'log'}\n")
+    outcome = plant(fault, str(ini))
+    assert (outcome.effect, outcome.note, outcome.replaced) == (True, "", 2)
 
 
 def test_an_application_that_is_wrong_at_times_is_tried_once(tmp_path):
@@ -160,37 +160,39 @@ def test_an_application_that_is_wrong_at_times_is_tried_once(tmp_path):
     )
     (control, *_) = FAULTS
     subject = replace(WAITING, app="at_times:app", apps={}, chdir=tmp_path)
-    found = measure(control, arm_of(profiles.read("baseline"), subject, Load(64, rate=50.0)), FREE)
-    assert found.counts.wrong > 0
-    assert found.disturbed
-    assert found.tries == 1
+    outcome = measure(
+        control, arm_of(profiles.read("baseline"), subject, Load(64, rate=50.0)), FREE
+    )
+    assert outcome.counts.wrong > 0
+    assert outcome.disturbed
+    assert outcome.tries == 1
 
 
 @pytest.mark.slow
 def test_a_burst_that_is_over_too_early_proves_nothing(monkeypatch):
     """An application that answers at once has no request in flight when its server is stopped."""
     monkeypatch.setattr(target, "HEAD_START", 0.6)
-    found = plant("drain", "baseline")
-    assert found.note == "no request of the burst was in flight: ask for what takes longer"
-    assert found.idle
+    outcome = plant("drain", "baseline")
+    assert outcome.note == "no request of the burst was in flight: ask for what takes longer"
+    assert outcome.idle
     # Of the steady load one request may have been.
-    assert found.effect is not found.counts.clean
+    assert outcome.effect is not outcome.counts.clean
 
 
 def test_the_accept_queue_needs_an_answer_that_takes_no_time():
     """With any other it would be the workers that clients wait for."""
-    found = trial_of("accept-queue", "tuned")
-    assert not found.possible
-    assert found.problem.endswith("it needs a path that is known to take no time")
+    outcome = trial_of("accept-queue", "tuned")
+    assert not outcome.possible
+    assert outcome.problem.endswith("it needs a path that is known to take no time")
 
 
 def test_a_trial_that_fails_keeps_the_end_of_the_log():
     """The reason is the server's own; the first line alone would not tell it."""
     (none, *_) = FAULTS
     broken = replace(WAITING, app="app.no_such_module:app", apps={})
-    found = measure(none, arm_of(profiles.read("tuned"), broken, Load(64, rate=50.0)), FREE)
-    assert found.problem == "failed: ModuleNotFoundError: No module named 'app.no_such_module'"
-    assert "No module named 'app.no_such_module'" in found.log
+    outcome = measure(none, arm_of(profiles.read("tuned"), broken, Load(64, rate=50.0)), FREE)
+    assert outcome.problem == "failed: ModuleNotFoundError: No module named 'app.no_such_module'"
+    assert "No module named 'app.no_such_module'" in outcome.log
 
 
 def test_each_request_that_can_be_under_way_has_a_connection(monkeypatch):
@@ -209,10 +211,10 @@ def test_each_request_that_can_be_under_way_has_a_connection(monkeypatch):
 
 def test_a_fault_of_uwsgi_is_not_possible_elsewhere():
     """It is said, and no server is started."""
-    found = trial_of("chain-reload", "gunicorn-sync")
-    assert not found.possible
-    assert found.problem.startswith("not possible: it adds options to an ini of uWSGI")
-    assert found.counts is None
+    outcome = trial_of("chain-reload", "gunicorn-sync")
+    assert not outcome.possible
+    assert outcome.problem.startswith("not possible: it adds options to an ini of uWSGI")
+    assert outcome.counts is None
 
 
 def test_a_uwsgi_without_a_file_takes_no_options():
@@ -227,32 +229,32 @@ def test_a_uwsgi_without_a_file_takes_no_options():
 @pytest.mark.slow
 def test_a_peer_replaces_a_killed_worker(twice):
     """Its workers are the children of its command; no log names them."""
-    found = plant("kill", "gunicorn-sync")
-    assert found.effect
-    assert (found.replaced, found.killed, len(found.planted)) == (2, 2, 2)
+    outcome = plant("kill", "gunicorn-sync")
+    assert outcome.effect
+    assert (outcome.replaced, outcome.killed, len(outcome.planted)) == (2, 2, 2)
 
 
 def test_a_server_that_ends_with_its_worker_has_replaced_none(monkeypatch):
     """granian without --respawn-failed-workers: its master serves nobody, and is no new worker."""
     monkeypatch.setattr(faults, "REPLACEMENT", 0.5)
-    found = plant("kill", "granian-asgi", timeout=1.0)
-    assert (found.replaced, found.killed) == (0, 1)
-    assert "no worker was left at the end" in found.note
+    outcome = plant("kill", "granian-asgi", timeout=1.0)
+    assert (outcome.replaced, outcome.killed) == (0, 1)
+    assert "no worker was left at the end" in outcome.note
 
 
 @pytest.mark.slow
 def test_an_event_loop_is_reloaded_with_requests_in_flight():
     """It waits for all of the burst at once, so they have to take longer than the head start."""
-    found = plant("reload", "uvicorn")
-    assert (found.effect, found.idle, found.note) == (True, False, "")
+    outcome = plant("reload", "uvicorn")
+    assert (outcome.effect, outcome.idle, outcome.note) == (True, False, "")
 
 
 @pytest.mark.slow
 def test_a_peer_is_drained():
     """It ends when it is asked to, and turns away who comes later."""
-    found = plant("drain", "gunicorn-sync")
-    assert found.note == ""
-    assert found.counts.turned_away > 0
+    outcome = plant("drain", "gunicorn-sync")
+    assert outcome.note == ""
+    assert outcome.counts.turned_away > 0
 
 
 def test_options_are_added_after_the_profile_s_own(tmp_path):
@@ -267,8 +269,8 @@ def test_options_are_added_after_the_profile_s_own(tmp_path):
     both = overlay(profiles.read("production"), options, tmp_path)
     nginx, *instances = both.commands
     assert nginx == profiles.read("production").commands[0]
-    own = [str(tmp_path / f"{index}-production.ini") for index in (1, 2)]
-    assert [words[-1] for words in instances] == own
+    paths = [str(tmp_path / f"{index}-production.ini") for index in (1, 2)]
+    assert [words[-1] for words in instances] == paths
     assert program(instances[0]) == "uwsgi"
 
 
@@ -303,7 +305,7 @@ def test_ctrl_c_leaves_nothing_behind_and_prints_what_was_finished(tmp_path):
         below = descendants(lab.pid)
         os.kill(lab.pid, signal.SIGINT)
         assert lab.wait(timeout=30) == 130
-    until(lambda: not [each for each in below if each.is_running()], "their end")
+    until(lambda: not [process for process in below if process.is_running()], "their end")
     table = output.read_text().partition("Effect on clients")[2]
     assert re.search(r"^none +\S.* of \d+, ", table, re.MULTILINE)
     assert "interrupted by SIGINT; 1 trial finished, only shown above (no --output)" in table
@@ -348,11 +350,11 @@ def test_without_a_clean_control_no_fault_is_tried(answers, felt):
     """Its row would mean nothing, and take ten seconds or more."""
     made = answers(felt, CLEAN)
     wishes = Wishes(profiles=("tuned",), faults=("kill", "drain"))
-    found = stress(wishes, Console(quiet=True), lambda _: None)
+    stress_result = stress(wishes, Console(quiet=True), lambda _: None)
     assert made == [("none", "tuned")]
-    (tuned,) = found.profiles
-    assert [each.fault for each in tuned.outcomes] == ["none", "kill", "drain"]
-    assert [each.made for each in tuned.outcomes] == [True, False, False]
+    (tuned,) = stress_result.profiles
+    assert [outcome.fault for outcome in tuned.outcomes] == ["none", "kill", "drain"]
+    assert [outcome.made for outcome in tuned.outcomes] == [True, False, False]
 
 
 def test_a_clean_control_lets_the_faults_be_tried(answers):
@@ -370,11 +372,13 @@ def test_the_whole_command(tmp_path):
     command = ("lab", "stress", "tuned", "baseline", "--output", "it.json", "--figure", "it.svg")
     done = run(*command, cwd=tmp_path, timeout=600)
     assert done.returncode in (0, 3), done.stderr
-    found = read_json(tmp_path / "it.json", StressResult)
-    assert [profile.name for profile in found.profiles] == ["tuned", "baseline"]
-    for profile in found.profiles:
-        assert [each.fault for each in profile.outcomes] == list(found.faults)
-        assert all(each.counts is not None or not each.possible for each in profile.outcomes)
+    stress_result = read_json(tmp_path / "it.json", StressResult)
+    assert [profile.name for profile in stress_result.profiles] == ["tuned", "baseline"]
+    for profile in stress_result.profiles:
+        assert [outcome.fault for outcome in profile.outcomes] == list(stress_result.faults)
+        assert all(
+            outcome.counts is not None or not outcome.possible for outcome in profile.outcomes
+        )
     assert (tmp_path / "it.json").stat().st_size < 300_000
     assert "<svg" in (tmp_path / "it.svg").read_text()
     assert re.search(r"^kill +\S", done.stdout, re.MULTILINE)
@@ -393,14 +397,14 @@ def test_the_stored_result_can_be_believed():
 @pytest.mark.parametrize("profile", ["production", "tuned"])
 def test_the_stored_recycling_is_of_one_generation(profile):
     """Every worker came to its end once, and the load was over before the next end."""
-    found = read_json(RUNS / "stress.json", StressResult).outcome(profile, "recycle")
-    assert found.replaced == len(found.planted) >= 2
-    first, last = found.planted[0], found.planted[-1]
+    outcome = read_json(RUNS / "stress.json", StressResult).outcome(profile, "recycle")
+    assert outcome.replaced == len(outcome.planted) >= 2
+    first, last = outcome.planted[0], outcome.planted[-1]
     assert last - first <= faults.TURNS
-    assert found.series.at[-1] < first + faults.LIFETIME
+    assert outcome.series.at[-1] < first + faults.LIFETIME
     felt = [
         at
-        for at, slowest in zip(found.series.at, found.series.slowest, strict=True)
+        for at, slowest in zip(outcome.series.at, outcome.series.slowest, strict=True)
         if slowest is not None and slowest >= counting.LATE
     ]
     assert all(first <= at <= last + 3.0 for at in felt)

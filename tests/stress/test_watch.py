@@ -38,7 +38,9 @@ IMPORTS, AT_ONCE = (text for text in QUESTIONS if text in WATCHED)
 def seen(tmp_path, monkeypatch):
     """Return a function that says what is seen from within of a configuration, or of a command."""
     (tmp_path / "shop.py").write_text(APP)
-    monkeypatch.setattr(questions, "QUESTIONS", {each: QUESTIONS[each] for each in WATCHED})
+    monkeypatch.setattr(
+        questions, "QUESTIONS", {question: QUESTIONS[question] for question in WATCHED}
+    )
 
     def look(text, name="uwsgi.ini", application="shop:application", **variables):
         if name:
@@ -46,10 +48,10 @@ def seen(tmp_path, monkeypatch):
             text = str(tmp_path / name)
         started = Runtime(cwd=tmp_path, variables=Variables.of(variables, ""))
         expect = Expectation(body=b"hello")
-        asked = Workload("shop", "/", expect, apps={OWN: ""}, runtime=started)
-        arm = arm_of(profiles.read(text, started), asked, Load())
-        found = look_at(arm, None, None, application)
-        return found[IMPORTS].text, found[AT_ONCE].text
+        workload = Workload("shop", "/", expect, apps={OWN: ""}, runtime=started)
+        arm = arm_of(profiles.read(text, started), workload, Load())
+        answers = look_at(arm, None, None, application)
+        return answers[IMPORTS].text, answers[AT_ONCE].text
 
     return look
 
@@ -74,15 +76,15 @@ def seen(tmp_path, monkeypatch):
 def test_uwsgi_is_watched_from_within(seen, tmp_path, lines, imports):
     """Its imports, and as many requests as it has threads in all processes; also of a file."""
     application = "shop:make()" if "make" in lines else "shop:application"
-    found = seen(INI + lines.format(folder=tmp_path), application=application)
-    assert found == (imports, "6, on 3 workers")
+    answers = seen(INI + lines.format(folder=tmp_path), application=application)
+    assert answers == (imports, "6, on 3 workers")
 
 
 @pytest.mark.slow
 def test_workers_that_come_with_the_load_are_counted(seen):
     """The master adds one a second, while all are busy."""
-    found = seen(f"{INI}module = shop\ncheaper = 1\n")
-    assert found == ("1, before its workers are forked", "6, on 3 workers")
+    answers = seen(f"{INI}module = shop\ncheaper = 1\n")
+    assert answers == ("1, before its workers are forked", "6, on 3 workers")
 
 
 @pytest.mark.slow
@@ -92,11 +94,11 @@ def test_a_sitecustomize_of_the_users_runs_too(seen, tmp_path):
     (tmp_path / "theirs/sitecustomize.py").write_text(
         "import os, sys\nopen(os.environ['TOLD'], 'a').write('\\n'.join(sys.path))\n"
     )
-    told = tmp_path / "told"
-    found = seen(f"{INI}module = shop\n", PYTHONPATH=str(tmp_path / "theirs"), TOLD=str(told))
-    assert found == ("1, before its workers are forked", "6, on 3 workers")
-    assert str(tmp_path / "theirs") in told.read_text()
-    assert "/hook" not in told.read_text()
+    listing = tmp_path / "told"
+    answers = seen(f"{INI}module = shop\n", PYTHONPATH=str(tmp_path / "theirs"), TOLD=str(listing))
+    assert answers == ("1, before its workers are forked", "6, on 3 workers")
+    assert str(tmp_path / "theirs") in listing.read_text()
+    assert "/hook" not in listing.read_text()
 
 
 @pytest.mark.slow
@@ -121,8 +123,8 @@ def test_a_server_runs_as_it_is_for_all_other_questions(tmp_path):
 )
 def test_gunicorn_is_watched_from_within(seen, lines, imports, at_once):
     """Its threads count, which sync has none of."""
-    found = seen(f'wsgi_app = "shop:application"\nworkers = 3\n{lines}', "gunicorn.conf.py")
-    assert found == (imports, at_once)
+    answers = seen(f'wsgi_app = "shop:application"\nworkers = 3\n{lines}', "gunicorn.conf.py")
+    assert answers == (imports, at_once)
 
 
 ASGI = """\
@@ -195,5 +197,5 @@ def test_greenlets_count_as_far_as_requests_are_sent(seen):
 def test_granian_is_watched_from_within(seen):
     """Its own threads, of which it has some in each worker, run no application."""
     words = "--interface wsgi --workers 2 --runtime-threads 2 --blocking-threads 3"
-    found = seen(f"granian {words} shop:application", "")
-    assert found == ("2, one in each worker", "6, on 2 workers")
+    answers = seen(f"granian {words} shop:application", "")
+    assert answers == ("2, one in each worker", "6, on 2 workers")

@@ -44,8 +44,8 @@ def test_an_entry_is_read_as_the_request(tmp_path):
     request = bytes(range(256)) + b'"\\'
     path = tmp_path / "requests.toml"
     path.write_text(entry('a "worker" dies', request), encoding="utf-8")
-    (found,) = read(path)
-    assert (found.raw, found.group) == (request, "found")
+    (corpus_request,) = read(path)
+    assert (corpus_request.raw, corpus_request.group) == (request, "found")
 
 
 def test_what_the_notation_would_change_is_kept_as_bytes(tmp_path):
@@ -87,8 +87,8 @@ def test_a_worker_that_dies_is_told_with_its_request(hole, tmp_path):
     """One of hundreds ends a worker: it is named, made small, and written down."""
     suspects = [request.raw for request in read()[:200]]
     suspects.insert(77, KILLER)
-    said = found_out(hole, suspects, tmp_path)
-    assert said.startswith("one request ends a worker: ")
+    sentence = found_out(hole, suspects, tmp_path)
+    assert sentence.startswith("one request ends a worker: ")
     table = tomllib.loads((tmp_path / "hole.toml").read_text(encoding="utf-8"))
     sent = expand(table["found"]["hole: a worker dies"]["send"])
     assert sent == (tmp_path / "hole.http").read_bytes()
@@ -105,4 +105,4 @@ def test_damage_ends_with_the_first_death(hole, monkeypatch):
     assert done["deaths"] >= 1
     assert sum(done["outcomes"].values()) < 4000
     assert "hole: hole found" in problems
-    assert any("processes died" in each for each in problems)
+    assert any("processes died" in problem for problem in problems)

@@ -12,9 +12,9 @@ FINE = Tally(right=Counter(good=99, letter=1))
 BEFORE = State(pss=90_000_000, own=80_000_000, descriptors={"nginx 1": 9, "uwsgi 2": 12})
 
 
-def after(own=BEFORE.own, descriptors=BEFORE.descriptors):
+def after(own_memory=BEFORE.own, descriptors=BEFORE.descriptors):
     """Return a later state."""
-    return State(BEFORE.pss, own, descriptors)
+    return State(BEFORE.pss, own_memory, descriptors)
 
 
 def test_nothing_is_wrong():

@@ -13,9 +13,9 @@ def test_rules_are_counted_by_files_and_name_none(tmp_path):
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = counted(tmp_path)
-    assert found["servers"]["uWSGI"]["files"] == 2
-    assert found["servers"]["uWSGI"]["rules"]["UW003"] == 2
-    assert found["servers"]["gunicorn"]["files"] == 1
-    assert found["not_read"] == {"is a template": 1}
-    assert not [name for name in ("shop", "blog", "wiki") if name in str(found)]
+    counts = counted(tmp_path)
+    assert counts["servers"]["uWSGI"]["files"] == 2
+    assert counts["servers"]["uWSGI"]["rules"]["UW003"] == 2
+    assert counts["servers"]["gunicorn"]["files"] == 1
+    assert counts["not_read"] == {"is a template": 1}
+    assert not [name for name in ("shop", "blog", "wiki") if name in str(counts)]

@@ -26,7 +26,7 @@ from tools.pages.files import RUNS
 @pytest.fixture
 def made_up(monkeypatch, tmp_path):
     """Store a result of our own."""
-    found = {
+    content = {
         "requests": 200000,
         "floors": {"cpu": 0.05729},
         "tools": {"ours": [7e-6, 9e-6, 8e-6], "theirs": [5e-6]},
@@ -34,7 +34,7 @@ def made_up(monkeypatch, tmp_path):
         "pairs": {"cpu": [{"verdict": "no difference"}, {"verdict": "inconclusive"}], "p99": []},
         "command": "made up",
     }
-    (tmp_path / "made-up.json").write_text(json.dumps(found))
+    (tmp_path / "made-up.json").write_text(json.dumps(content))
     monkeypatch.setattr(results, "RESULTS", tmp_path)
 
 
@@ -90,9 +90,12 @@ def test_servers_that_are_alike_are_not_told_apart(metric):
 @pytest.mark.parametrize("metric", ["cpu", "throughput"])
 def test_what_takes_a_tenth_more_is_found(metric):
     """In most of six pairs, at the sizes that a run has by default."""
-    found = stored("aa")
-    assert (found["sizes"]["blocks"], found["sizes"]["window"]) == (DEFAULT.blocks, DEFAULT.window)
-    verdicts = [pair["verdict"] for pair in found["comparisons"]["10% more"][metric]]
+    result = stored("aa")
+    assert (result["sizes"]["blocks"], result["sizes"]["window"]) == (
+        DEFAULT.blocks,
+        DEFAULT.window,
+    )
+    verdicts = [pair["verdict"] for pair in result["comparisons"]["10% more"][metric]]
     assert len(verdicts) == 6
     assert verdicts.count(Verdict.WORSE) >= 4
 
@@ -101,19 +104,19 @@ def test_what_takes_a_tenth_more_is_found(metric):
 @pytest.mark.parametrize("planted", ["alike", "5% more", "10% more"])
 def test_the_verdicts_of_planted_differences_follow_from_their_ratios(metric, planted):
     """Each is what the rule makes of the stored interval and floor, and not only a word."""
-    found = stored("aa")
-    for pair in found["comparisons"][planted][metric]:
+    result = stored("aa")
+    for pair in result["comparisons"][planted][metric]:
         _, low, high = pair["ratio"]
-        verdict = verdict_of(low, high, found["floors"][metric], METRICS[metric].better)
+        verdict = verdict_of(low, high, result["floors"][metric], METRICS[metric].better)
         assert pair["verdict"] == verdict, pair
 
 
 def test_the_self_test_found_what_was_planted():
     """All of it was made, and every planted difference was told as what it is."""
-    found = read_json(RUNS / "selftest.json", SelfTestResult)
-    assert (found.status, found.quick) == (0, False)
-    assert [case.name for case in found.cases] == [case.name for case in CASES]
-    effects = found.effects[: len(EFFECTS)]
+    result = read_json(RUNS / "selftest.json", SelfTestResult)
+    assert (result.status, result.quick) == (0, False)
+    assert [case.name for case in result.cases] == [case.name for case in CASES]
+    effects = result.effects[: len(EFFECTS)]
     assert [effect.name for effect in effects] == [effect.name for effect in EFFECTS]
     for planted, effect in zip(EFFECTS, effects, strict=True):
         assert effect.found in planted.allowed
@@ -122,24 +125,24 @@ def test_the_self_test_found_what_was_planted():
 
 def test_the_production_stack_stays_right_and_small():
     """200,000 requests: each had the one right answer, no worker died, and memory stayed."""
-    found = stored("endurance")
-    assert found["requests"] == sum(found["right"].values()) == 200_000
-    assert found["wrong"] == {}
-    assert found["respawned"] == 0
-    grown = found["after"]["own"] - found["before"]["own"]
-    assert found["growth"]["own"] == grown < 2_000_000
-    assert found["after"]["descriptors"] == found["before"]["descriptors"]
+    result = stored("endurance")
+    assert result["requests"] == sum(result["right"].values()) == 200_000
+    assert result["wrong"] == {}
+    assert result["respawned"] == 0
+    grown = result["after"]["own"] - result["before"]["own"]
+    assert result["growth"]["own"] == grown < 2_000_000
+    assert result["after"]["descriptors"] == result["before"]["descriptors"]
 
 
 @pytest.mark.parametrize("door", ["behind nginx", "http-socket"])
 def test_no_damaged_request_ends_a_worker(door):
     """200,000 of them at each door, each with its outcome, and none a failure of the server."""
-    found = stored("malformed")["mutations"]
-    assert found["count"] == 200_000
-    assert found["doors"][door]["deaths"] == 0
-    outcomes = found["doors"][door]["outcomes"]
+    mutations = stored("malformed")["mutations"]
+    assert mutations["count"] == 200_000
+    assert mutations["doors"][door]["deaths"] == 0
+    outcomes = mutations["doors"][door]["outcomes"]
     assert outcomes["500, 502, 503 or 504"] == 0
-    assert sum(outcomes.values()) == found["count"]
+    assert sum(outcomes.values()) == mutations["count"]
 
 
 def test_behind_nginx_every_reply_is_http():
@@ -155,15 +158,15 @@ def test_their_own_tests_pass_as_without_it():
     """Of the versions that are pinned, no test of Flask and Werkzeug fails that passes plain."""
     stored = json.loads(SUITES.read_text())
     for package in framework.PACKAGES:
-        found = stored["packages"][package]
-        assert found["version"] == version(package)
-        assert found["regressions"] == []
-        assert found["plain"]["passed"] > 400
+        suite = stored["packages"][package]
+        assert suite["version"] == version(package)
+        assert suite["regressions"] == []
+        assert suite["plain"]["passed"] > 400
 
 
 def test_the_default_window_is_the_one_that_tells_most_per_second():
     """The noise of a trial squared, times its seconds, is the cost of a precision."""
-    found = stored("windows")["windows"]
-    cost = {float(key): row["cpu"] ** 2 * row["seconds"] for key, row in found.items()}
+    windows = stored("windows")["windows"]
+    cost = {float(key): row["cpu"] ** 2 * row["seconds"] for key, row in windows.items()}
     assert min(cost, key=cost.get) == DEFAULT.window
-    assert all(row["rounds"] >= 7 for row in found.values())
+    assert all(row["rounds"] >= 7 for row in windows.values())

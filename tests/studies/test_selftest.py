@@ -57,11 +57,13 @@ def test_planted_faults_are_found(monkeypatch):
     monkeypatch.setattr(run, "TRIALS_QUICK", 1)
     monkeypatch.setattr(runner, "REPEATS", 0)  # a busy machine may take no longer
     names = [case.name for case in CASES if case.name in SHORT]
-    found = examine(quick=True, names=names, console=Console(quiet=True))
-    assert [case.name for case in found.cases] == names
+    selftest_result = examine(quick=True, names=names, console=Console(quiet=True))
+    assert [case.name for case in selftest_result.cases] == names
     # A disturbed trial is not judged, and no disturbance hides that an application fails.
-    assert [case for case in found.cases if case.wrong] == []
-    assert {case.name: case.found for case in found.cases}["failing application"] == {"errors": 1}
+    assert [case for case in selftest_result.cases if case.wrong] == []
+    assert {case.name: case.found for case in selftest_result.cases}["failing application"] == {
+        "errors": 1
+    }
 
 
 def _crowded(cores):
@@ -85,10 +87,10 @@ SOUND, SLIGHT, SEVERE = builders.trial(), _crowded(0.15), _crowded(0.9)
 )
 def test_of_a_trial_and_its_repeats_the_last_counts(name, attempts, found, disturbed):
     """Unless others had the CPU then, too, and had not been planted there."""
-    (case,) = (each for each in CASES if each.name == name)
+    (case,) = (case for case in CASES if case.name == name)
     counted = case_result(case, builders.plan(), [attempts], None)
     assert (counted.found, counted.disturbed) == (found, disturbed)
-    assert [each.found for each in counted.misses] == [key for key in found if key == "no trial"]
+    assert [miss.found for miss in counted.misses] == [key for key in found if key == "no trial"]
 
 
 def test_a_fault_that_disturbs_is_planted_once(monkeypatch):
@@ -96,9 +98,12 @@ def test_a_fault_that_disturbs_is_planted_once(monkeypatch):
     judged = []
     monkeypatch.setattr(run, "run", lambda _plan, parts, _: judged.append(parts.judge(SEVERE)))
     for name in ("nothing wrong", "strangers on the CPU"):
-        (case,) = (each for each in CASES if each.name == name)
+        (case,) = (case for case in CASES if case.name == name)
         run.measure(case, builders.plan(), ((), ()))
-    assert [any(each.gate.outside for each in found) for found in judged] == [True, False]
+    assert [any(finding.gate.outside for finding in findings) for findings in judged] == [
+        True,
+        False,
+    ]
 
 
 @pytest.mark.slow

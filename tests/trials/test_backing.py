@@ -64,8 +64,8 @@ def test_it_is_asked_before_each_server_starts():
     """And the trial that had a new one says so, and counts."""
     script = Script()
     made(script, False, True)
-    asked = [i for i, event in enumerate(script.events) if event == "ask the upstream"]
-    assert [script.events[i + 1].split(" on ")[0] for i in asked] == ["start a", "start a"]
+    indices = [i for i, event in enumerate(script.events) if event == "ask the upstream"]
+    assert [script.events[i + 1].split(" on ")[0] for i in indices] == ["start a", "start a"]
     assert [trial.facts.get("restarted") for trial in script.trials] == [None, "upstream"]
     assert all(trial.windows for trial in script.trials)
 
@@ -97,10 +97,10 @@ class Killing(Silent):
     def finished(self, trial, findings):
         """Kill it once."""
         ours = [] if self.pids else descendants(os.getpid())
-        for each in ours:
-            if str(project.backing() / "upstream.py") in each.cmdline():
-                self.pids.append(each.pid)
-                each.kill()
+        for process in ours:
+            if str(project.backing() / "upstream.py") in process.cmdline():
+                self.pids.append(process.pid)
+                process.kill()
 
 
 @pytest.mark.costly
@@ -117,13 +117,13 @@ def test_an_upstream_that_is_killed_is_there_in_the_next_trial(tmp_path, monkeyp
     prepared, killing = prepare(options, OUTBOUND), Killing()
     outcome = conduct(prepared, options, EngineGenerator(), killing, lambda _found: ())
     assert len(killing.pids) == 1
-    found = read_run(outcome.folder)
-    assert [trial.facts.get("restarted") for trial in found.trials] == [None, "upstream"]
-    for trial in found.trials:
+    the_run = read_run(outcome.folder)
+    assert [trial.facts.get("restarted") for trial in the_run.trials] == [None, "upstream"]
+    for trial in the_run.trials:
         assert trial.total("ok") > 0
         assert trial.windows[0].errors == {}
         assert 0 < trial.readings["upstream.busiest"] <= 1
     stored = json.loads((outcome.folder / "run.json").read_text())["plan"]["backing"]
-    assert [each["name"] for each in stored] == ["upstream"]
+    assert [service["name"] for service in stored] == ["upstream"]
     assert stored[0]["release"].startswith("Python 3")
     assert stored[0]["digest"] == read(project.backing() / "upstream.toml").digest

@@ -75,8 +75,8 @@ def test_a_worker_that_is_lost_ends_the_run_after_its_trial():
 
     @contextmanager
     def losing(*given):
-        with session(*given) as found:
-            yield found
+        with session(*given) as the_session:
+            yield the_session
             if not next(left, False):
                 raise WorkersChangedError("load-2 ended, or lost its connection")
 

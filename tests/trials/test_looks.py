@@ -64,10 +64,10 @@ class Server(Script):
 def lab(server, minutes, *, pilot=None, stay=()):
     """Carry out a run of a, b, c and d, and return it as it would be read back."""
     plan = plan_of("a", "b", "c", "d")
-    names = [each.name for each in plan.arms]
+    names = [the_arm.name for the_arm in plan.arms]
     arms = [
-        replace(each, profile=replace(each.profile, against=before))
-        for before, each in zip([None, *names], plan.arms, strict=False)
+        replace(the_arm, profile=replace(the_arm.profile, against=before))
+        for before, the_arm in zip([None, *names], plan.arms, strict=False)
     ]
     plan = with_minutes(replace(plan, arms=tuple(arms)), minutes)
     counters = ()
@@ -89,33 +89,33 @@ def lab(server, minutes, *, pilot=None, stay=()):
     return replace(so_far(server.trials), ended=True)
 
 
-def last_blocks(found):
+def last_blocks(the_run):
     """Return the number of the last block of each arm, from 1."""
     last = {}
-    for trial in found.trials:
+    for trial in the_run.trials:
         last[trial.slot.arm.name, trial.slot.arm.role] = trial.slot.block + 1
     return last
 
 
-def report(server, found):
+def report(server, the_run):
     """Return what was said to who watches, and what the report says beside its tables."""
-    summary = summarise(found)
-    said = [event for event in server.events if "decided" in event]
+    summary = summarise(the_run)
+    events = [event for event in server.events if "decided" in event]
     lines = terminal.render(conclude(summary), 160).splitlines()
     start = lines.index("Each step, against the profile above it")
-    return "\n".join((*said, "", *map(with_status, summary.warnings), *lines[start:])) + "\n"
+    return "\n".join((*events, "", *map(with_status, summary.warnings), *lines[start:])) + "\n"
 
 
 def test_an_arm_that_is_decided_gives_its_time_to_the_others():
     """Of four arms one is twice as fast: its last trials are in block 6; the rest has the time."""
     server = Server()
-    found = lab(server, 5)
-    last = last_blocks(found)
+    the_run = lab(server, 5)
+    last = last_blocks(the_run)
     assert last.pop(("c", Role.PROFILE)) == 6
-    assert set(last.values()) == {found.blocks}
+    assert set(last.values()) == {the_run.blocks}
     # Six blocks of five arms, and of four for the rest of the five minutes, 2 s each.
-    assert found.blocks == 6 + (300 - 60) // 8
-    check_golden(GOLDEN / "decided.txt", report(server, found))
+    assert the_run.blocks == 6 + (300 - 60) // 8
+    check_golden(GOLDEN / "decided.txt", report(server, the_run))
 
 
 def test_what_the_report_of_stored_trials_says_is_what_the_run_was_told():
@@ -129,30 +129,30 @@ def test_what_the_report_of_stored_trials_says_is_what_the_run_was_told():
 
 def test_the_report_says_what_more_minutes_would_do():
     """From the pace of the run itself, for the step that is nearest to an end."""
-    said = summarise(lab(Server(moved=0.12), 3))
-    assert with_remedy(outlook(said, "throughput")) == (
+    summary = summarise(lab(Server(moved=0.12), 3))
+    assert with_remedy(outlook(summary, "throughput")) == (
         "2 decided or below 5%; 1 inconclusive: the closest to a decision, b, is between 0.935x "
         "and 1.06x; "
         "3 more minutes would decide it. Use --minutes 6."
     )
-    said = summarise(lab(Server(moved=0.06), 3))
-    assert with_remedy(outlook(said, "throughput")) == "All 3 steps decided or below 5%."
+    summary = summarise(lab(Server(moved=0.06), 3))
+    assert with_remedy(outlook(summary, "throughput")) == "All 3 steps decided or below 5%."
 
 
 def test_a_run_ends_when_all_is_decided():
     """After six blocks, minutes before its time."""
     server = Server(moved=0.01)
-    found = lab(server, 60)
-    assert found.blocks == 6
+    the_run = lab(server, 60)
+    assert the_run.blocks == 6
     assert server.events[-1].endswith("the run ends")
 
 
 def test_a_run_does_not_end_while_its_noise_check_fails():
     """It would end with status 3, with minutes left that may mend that."""
     server = Server(moved=0.01, noise=0.1)
-    found = lab(server, 5)
-    assert last_blocks(found)["c", Role.PROFILE] == 6
-    assert found.blocks > 9
+    the_run = lab(server, 5)
+    assert last_blocks(the_run)["c", Role.PROFILE] == 6
+    assert the_run.blocks > 9
 
 
 def test_a_profile_that_is_not_started_any_more_keeps_nobody():
@@ -166,9 +166,9 @@ def test_a_run_that_is_stopped_is_judged_more_strictly():
     """After seven blocks: 98.76 % for what was open."""
     server = Server()
     server.stopped_in = 7
-    found = lab(server, 60)
-    assert found.blocks == 7
-    check_golden(GOLDEN / "stopped.txt", report(server, found))
+    the_run = lab(server, 60)
+    assert the_run.blocks == 7
+    check_golden(GOLDEN / "stopped.txt", report(server, the_run))
 
 
 def test_a_block_is_begun_only_if_it_ends_in_time():
@@ -203,10 +203,10 @@ def counter(of):
 def test_a_counter_run_keeps_its_profile_in_the_run_until_it_is_decided():
     """It joins after four blocks, so that it has two pairs at the first look, then five."""
     server = Server()
-    found = lab(server, 5, pilot=(counter("c"),))
-    last = last_blocks(found)
+    the_run = lab(server, 5, pilot=(counter("c"),))
+    last = last_blocks(the_run)
     assert last["c", Role.PROFILE] == last["c~toggled", Role.COUNTER] == 9
-    first = min(t.slot.block for t in found.trials if t.slot.arm.role is Role.COUNTER)
+    first = min(t.slot.block for t in the_run.trials if t.slot.arm.role is Role.COUNTER)
     assert first == 4
     decided = [event.split(" (")[0] for event in server.events if "decided" in event]
     assert decided == ["c: decided after 9 blocks", "c~toggled: decided after 9 blocks"]
@@ -215,15 +215,15 @@ def test_a_counter_run_keeps_its_profile_in_the_run_until_it_is_decided():
 def test_a_profile_that_a_threshold_is_on_stays_to_the_end():
     """The table has its verdict at the look that ended it; the limit has all pairs, at 96 %."""
     server = Server(moved=0.01)
-    found = lab(server, 5, stay=("c",))
-    last = last_blocks(found)
-    assert last["c", Role.PROFILE] == found.blocks > 9
+    the_run = lab(server, 5, stay=("c",))
+    last = last_blocks(the_run)
+    assert last["c", Role.PROFILE] == the_run.blocks > 9
     assert last["d", Role.PROFILE] == 6
-    said = summarise(found)
-    assert said.compare("cpu", "c", "a").ratio.n == 6
-    limit = judge_run(parse("cpu(c/a) < 0.6"), said)
-    assert (limit.why.ratio.n, limit.why.ratio.level) == (found.blocks, 0.96)
-    left = judge_run(parse("cpu(d/a) < 0.6"), said)
+    summary = summarise(the_run)
+    assert summary.compare("cpu", "c", "a").ratio.n == 6
+    limit = judge_run(parse("cpu(c/a) < 0.6"), summary)
+    assert (limit.why.ratio.n, limit.why.ratio.level) == (the_run.blocks, 0.96)
+    left = judge_run(parse("cpu(d/a) < 0.6"), summary)
     assert (left.why.ratio.n, left.why.ratio.level) == (6, 0.995)
 
 
@@ -232,9 +232,9 @@ def test_each_rate_of_a_run_is_looked_at_by_itself():
     server = Server()
     plan = plan_of("a", "b", "c")
     arms = [
-        replace(each, name=f"{each.name}@{rate}", at={"rate": rate})
+        replace(the_arm, name=f"{the_arm.name}@{rate}", at={"rate": rate})
         for rate in ("50%", "80%")
-        for each in plan.arms
+        for the_arm in plan.arms
     ]
     plan = with_minutes(replace(plan, arms=tuple(arms)), 5)
 

@@ -50,8 +50,8 @@ def printed(findings, again=()):
     stream = io.StringIO()
     run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, blocks=1)
     progress = Progress(run.plan, Console(file=stream, width=40))
-    for number, (trial, found) in enumerate(zip(run.trials, findings, strict=True)):
-        progress.finished(trial, found)
+    for number, (trial, trial_findings) in enumerate(zip(run.trials, findings, strict=True)):
+        progress.finished(trial, trial_findings)
         for attempt, later in enumerate(again if not number else (), start=1):
             progress.finished(replace(trial, attempt=attempt), later)
     return stream.getvalue()
@@ -98,9 +98,9 @@ CROWDED = Finding(machine.MACHINE, "other programs used 1.72 cores", "Stop other
 
 def test_a_first_block_in_vain_is_a_warning():
     """With why and what to do: nobody waits for minutes in which nothing can count."""
-    said = printed([[CROWDED]] * 3).splitlines()
-    assert "3 of 3 trials invalid (machine)" in said[0]
-    assert said[1:] == [
+    lines = printed([[CROWDED]] * 3).splitlines()
+    assert "3 of 3 trials invalid (machine)" in lines[0]
+    assert lines[1:] == [
         "warning: no valid trial so far. machine: other programs used 1.72 cores. Stop other work."
     ]
 
@@ -121,14 +121,14 @@ def clock(monkeypatch):
 
 def slots(the_plan):
     """Return the places of the first block."""
-    return [Slot(0, position, each) for position, each in enumerate(next(orders(the_plan)))]
+    return [Slot(0, position, the_arm) for position, the_arm in enumerate(next(orders(the_plan)))]
 
 
 def test_a_trial_that_is_made_again_counts_once(clock):
     """So that what is done never exceeds what is planned."""
     course = Course(plan("a", "b"))
     first, second, *_ = slots(plan("a", "b"))
-    assert [course.finished(each) for each in (first, first, second)] == [True, False, True]
+    assert [course.finished(slot) for slot in (first, first, second)] == [True, False, True]
     assert (course.done, course.in_block) == (2, 3)
 
 
@@ -169,12 +169,12 @@ def test_what_leaves_is_in_no_block_any_more(clock):
     plan = with_minutes(run.plan, 10)
     progress = Progress(plan, Console(file=stream, width=40))
     ratio = Estimate(1.01, 0.98, 1.04, 6, 0.995)
-    found = Comparison("cpu", "a", "b", Verdict.INCONCLUSIVE, ratio, below=0.05)
-    progress.leaving([Departure("b", Role.PROFILE, 6, found)])
+    comparison = Comparison("cpu", "a", "b", Verdict.INCONCLUSIVE, ratio, below=0.05)
+    progress.leaving([Departure("b", Role.PROFILE, 6, comparison)])
     for trial in run.trials[:2]:
         progress.finished(trial, [])
-    said, block = stream.getvalue().splitlines()
-    assert said == "b: decided after 6 blocks (below 5%); its time goes to the others"
+    departure, block = stream.getvalue().splitlines()
+    assert departure == "b: decided after 6 blocks (below 5%); its time goes to the others"
     assert block == "block 1 done, 0 of 2 trials invalid, at most 10 min 0 s left"
 
 

@@ -81,7 +81,7 @@ def test_failed_starts_end_a_profile_only_in_a_row():
 
     def mend(trial):
         record(trial)
-        seen = sum(each.slot.arm.name == "b" for each in script.trials)
+        seen = sum(past_trial.slot.arm.name == "b" for past_trial in script.trials)
         script.broken = [] if seen in {1, 3} else ["b"]
 
     run(plan("a", "b", blocks=5), replace(script.parts(), record=mend), script)
@@ -152,10 +152,10 @@ class TestCapture:
 
     def test_the_first_reply_is_required_from_then_on(self):
         """Its body becomes the exact expectation."""
-        asked = plan("a", body=None)
+        the_plan = plan("a", body=None)
         server = Script().parts().server
         workload = capture(
-            asked.workload, asked.profiles, server, lambda *_, **__: (200, {}, b"hello")
+            the_plan.workload, the_plan.profiles, server, lambda *_, **__: (200, {}, b"hello")
         )
         assert workload.expect == Expectation(body=b"hello")
 
@@ -173,34 +173,42 @@ class TestCapture:
     def test_a_reply_of_which_nothing_stays_is_refused_with_the_way_out(self):
         """A page that is a clock needs --check."""
         bodies = iter([b"10:00", b"10:01", b"10:01", b"10:02"])
-        asked, server = plan("a", body=None), Script().parts().server
+        the_plan, server = plan("a", body=None), Script().parts().server
         with pytest.raises(UsageError, match="--check"):
             capture(
-                asked.workload, asked.profiles, server, lambda *_, **__: (200, {}, next(bodies))
+                the_plan.workload,
+                the_plan.profiles,
+                server,
+                lambda *_, **__: (200, {}, next(bodies)),
             )
 
     def test_nothing_is_started_where_the_reply_is_known(self):
         """An exact body needs no capture."""
         script = Script()
         known, server = plan("a"), script.parts().server
-        found = capture(known.workload, known.profiles, server, lambda *_, **__: (500, {}, b""))
-        assert found == known.workload
+        workload = capture(known.workload, known.profiles, server, lambda *_, **__: (500, {}, b""))
+        assert workload == known.workload
         assert script.events == []
 
     def test_an_echo_is_known(self):
         """What is to come back is what is sent, so no server is started to find it out."""
         script = Script()
-        asked = replace(plan("a").workload, expect=Expectation(), wire=Wire.ECHO, size=8)
+        workload = replace(plan("a").workload, expect=Expectation(), wire=Wire.ECHO, size=8)
         server = script.parts().server
-        assert capture(asked, plan("a").profiles, server, lambda *_, **__: (500, {}, b"")) == asked
+        assert (
+            capture(workload, plan("a").profiles, server, lambda *_, **__: (500, {}, b""))
+            == workload
+        )
         assert script.events == []
 
     def test_a_pattern_is_tried_once(self):
         """One that matches nothing is found before the first trial, and not in each of them."""
         script = Script()
         known, server = plan("a", "b"), script.parts().server
-        asked = replace(known.workload, expect=Expectation(pattern="^ok"))
-        assert capture(asked, known.profiles, server, lambda *_, **__: (500, {}, b"")) == asked
+        workload = replace(known.workload, expect=Expectation(pattern="^ok"))
+        assert (
+            capture(workload, known.profiles, server, lambda *_, **__: (500, {}, b"")) == workload
+        )
         assert script.events == ["start a on None", "stop"]
 
 

@@ -82,8 +82,8 @@ class Surface:
         )
         room = self.memory(self.start) * draw.uniform(1.5, 4)
         self.limit = room if draw.random() < 0.5 else math.inf
-        found = filter(self.fits, every())
-        self.best = max(found, key=self.log_rate)
+        settings = filter(self.fits, every())
+        self.best = max(settings, key=self.log_rate)
         self.is_best = draw.random() < 0.25
         if self.is_best:
             self.start = self.best
@@ -93,8 +93,8 @@ class Surface:
         workers = at.processes * at.threads
         cost = self.handler + self.front[at.front] + self.log * at.logs
         if at.threads > 1:
-            fixed, each = self.threads
-            cost += fixed + self.handler * each * math.log2(at.threads)
+            fixed, share = self.threads
+            cost += fixed + self.handler * share * math.log2(at.threads)
         cost += (self.held if at.lock else self.herd) * math.log2(workers)
         more = math.log2(max(1, at.processes / self.cores))
         return cost * (1 + self.crowd * more)
@@ -108,8 +108,8 @@ class Surface:
     def log_rate(self, at):
         """Return the logarithm of its requests/s."""
         cpu, workers = self.limits(at)
-        own = random.Random(f"{self.seed}/{at}").gauss(0, 0.005)
-        return -math.log(cpu**-SHARP + workers**-SHARP) / SHARP + own
+        deviation = random.Random(f"{self.seed}/{at}").gauss(0, 0.005)
+        return -math.log(cpu**-SHARP + workers**-SHARP) / SHARP + deviation
 
     def memory(self, at):
         """Return its MiB."""
@@ -160,11 +160,11 @@ class Bench:
         """Return the logarithms of requests/s of one block, made in shuffled order."""
         order = [*range(len(settings))]
         self.draw.shuffle(order)
-        found = [0.0] * len(settings)
+        log_rates = [0.0] * len(settings)
         for number in order:
             self.drift += self.draw.gauss(0, 0.003)
             self.used += 1
             bad = math.log(self.draw.uniform(0.6, 1)) if self.draw.random() < 0.05 else 0.0
-            own = self.draw.gauss(0, self.noise)
-            found[number] = self.surface.log_rate(settings[number]) + self.drift + own + bad
-        return found
+            noise = self.draw.gauss(0, self.noise)
+            log_rates[number] = self.surface.log_rate(settings[number]) + self.drift + noise + bad
+        return log_rates

@@ -91,15 +91,15 @@ def test_other_findings_are_named(tmp_path):
 def test_a_program_reads_all_of_it(tmp_path):
     """As JSON: each line with its rule, its reason and its evidence, and the whole file."""
     status, out, _ = tune(tmp_path, "uwsgi.ini", "--format", "json", uwsgi=INI)
-    said = json.loads(out)
-    assert (status, said["status"], said["measured"]) == (4, 4, False)
-    assert any(each.startswith("workers: ") for each in said["tries"])
-    first = said["missing"][0]
+    document = json.loads(out)
+    assert (status, document["status"], document["measured"]) == (4, 4, False)
+    assert any(line.startswith("workers: ") for line in document["tries"])
+    first = document["missing"][0]
     assert first["code"] == "UW314"
     assert first["added"][-1] == "need-app = true"
     assert first["evidence"].startswith("core/uwsgi.c:")
     assert first["page"] == "docs/reference/lint.md#uw314"
-    assert "need-app = true\n" in said["block"]
+    assert "need-app = true\n" in document["block"]
 
 
 def test_a_command_is_printed_whole(tmp_path):

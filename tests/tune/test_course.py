@@ -84,15 +84,15 @@ class Machine:
 
 def setting_of(options):
     """Return the point of a surface that options stand for."""
-    said = dict(options)
-    front = DIRECT if DIRECT in said else KEPT if "http-keepalive" in said else "http"
+    values = dict(options)
+    front = DIRECT if DIRECT in values else KEPT if "http-keepalive" in values else "http"
     return Setting(
         front,
-        int(said["processes"]),
-        int(said["threads"]),
-        queue="listen" in said,
-        logs="disable-logging" not in said,
-        lock=is_on(said, "thunder-lock"),
+        int(values["processes"]),
+        int(values["threads"]),
+        queue="listen" in values,
+        logs="disable-logging" not in values,
+        lock=is_on(values, "thunder-lock"),
     )
 
 
@@ -120,12 +120,12 @@ def tune(tmp_path):
     (tmp_path / "shop.py").write_text(APP)
     (tmp_path / "uwsgi.ini").write_text(INI)
     name = str(tmp_path / "uwsgi.ini")
-    asked = Job(profiles=(name,), window=2.0, warmup=0.5)
+    job = Job(profiles=(name,), window=2.0, warmup=0.5)
     ground = ground_of(name, read(name, Known()), cpus=2)
 
     def tuned(goal=GOAL, folder="tune", minutes=10.0, *, minimal=False, threads=True, cores=2):
         results = tmp_path / folder
-        options = replace(understand(asked).options, results=results, confirm=False)
+        options = replace(understand(job).options, results=results, confirm=False)
         state = state_of(results) if results.exists() else TuneState(TuneState.FORMAT, "", {}, 7)
 
         def conducted(prepared, options, files):
@@ -135,7 +135,7 @@ def tune(tmp_path):
             grounds={ground.program: ground},
             goal=goal,
             options=options,
-            workloads={ground.program: application(asked)},
+            workloads={ground.program: application(job)},
             minutes=minutes,
             conducted=conducted,
             files=nothing,
@@ -161,39 +161,42 @@ class Engine:
 
 def test_an_ini_whose_workers_are_asleep_gets_more_places(machine, tune):
     """The winner is proven by fresh trials, and each change taken back by itself."""
-    found = tune()
-    assert found.proven.better
-    assert found.proven.comparison.ratio.value > 2
-    assert int(found.proven.values["threads"]) > 2
-    assert found.taken_back["threads"].ratio.value < 0.8
+    discovery = tune()
+    assert discovery.proven.better
+    assert discovery.proven.comparison.ratio.value > 2
+    assert int(discovery.proven.values["threads"]) > 2
+    assert discovery.taken_back["threads"].ratio.value < 0.8
 
 
 def test_what_is_handed_out_was_proved_by_trials_of_its_own(machine, tune):
     """None of them is one of the race's."""
-    found = tune()
-    profiles = {each.trial.slot.arm.profile.name for each in found.proven.summary.observations}
+    discovery = tune()
+    profiles = {
+        observation.trial.slot.arm.profile.name
+        for observation in discovery.proven.summary.observations
+    }
     assert profiles == {"uwsgi", "uwsgi~tuned"}
 
 
 def test_the_picture_shows_what_raced_and_what_was_taken(machine, tune):
     """In words, too; none of it is claimed."""
-    found = tune()
+    discovery = tune()
     tuned = TuneResult(
-        {"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {}
+        {"uwsgi": tune.ground}, "throughput", discovery, "results/tune", "2026-11-26", {}
     )
     picture = draw(tuned)
-    taken = [each for each in found.attempts if tuned.takes(each)]
+    taken = [attempt for attempt in discovery.attempts if tuned.takes(attempt)]
     assert taken
-    assert "as it was" not in map(tuned.settings_text, (each.values for each in taken))
+    assert "as it was" not in map(tuned.settings_text, (attempt.values for attempt in taken))
     assert picture.description.count(", in the result") == len(taken)
     assert tuned.change(taken[0]) in picture.description
-    back = [each for each in found.attempts if each.group == BACK]
+    back = [attempt for attempt in discovery.attempts if attempt.group == BACK]
     assert back
-    for each in back:  # what was to be taken out is in the result
-        assert "without" in tuned.change(each)
-        assert not tuned.takes(each)
+    for attempt in back:  # what was to be taken out is in the result
+        assert "without" in tuned.change(attempt)
+        assert not tuned.takes(attempt)
     outcomes = {row[1]: row[4] for row in rows(tuned)}
-    assert all(outcomes[tuned.change(each)] == "not better" for each in back)
+    assert all(outcomes[tuned.change(attempt)] == "not better" for attempt in back)
     for axes in picture.figure.axes:  # each is told from the others, in later races as well
         names = [text.get_text() for text in axes.get_yticklabels()]
         assert len({*names}) == len(names)
@@ -203,23 +206,23 @@ def test_the_picture_shows_what_raced_and_what_was_taken(machine, tune):
 @pytest.mark.parametrize("threads", [True, False])
 def test_many_processes_are_said_to_take_more_memory_than_threads(machine, tune, threads):
     """Where the application may run in threads, these are what is found."""
-    found = tune(threads=threads)
+    discovery = tune(threads=threads)
     tuned = TuneResult(
-        {"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {}
+        {"uwsgi": tune.ground}, "throughput", discovery, "results/tune", "2026-11-26", {}
     )
-    assert found.proven.better
+    assert discovery.proven.better
     assert bool(re.search("\nCheaper +--threads-safe", as_text(tuned))) is not threads
 
 
 def test_a_change_above_the_limit_of_memory_is_not_taken(machine, tune):
     """It leaves the race at once, with the limit as its reason."""
     most = 1.2 * machine.surface.memory(setting_of_values({}))
-    found = tune(Goal(memory=most * 1e6))
-    assert found.proven.better
-    assert machine.surface.memory(setting_of_values(found.proven.values)) <= most
-    over = [each for each in found.attempts if "above" in each.why]
+    discovery = tune(Goal(memory=most * 1e6))
+    assert discovery.proven.better
+    assert machine.surface.memory(setting_of_values(discovery.proven.values)) <= most
+    over = [attempt for attempt in discovery.attempts if "above" in attempt.why]
     assert over
-    assert all(each.gain.blocks <= 2 for each in over)
+    assert all(attempt.gain.blocks <= 2 for attempt in over)
 
 
 def setting_of_values(values):
@@ -228,10 +231,10 @@ def setting_of_values(values):
                    queue=False, logs=True, lock=False)  # fmt: skip
 
 
-def outcome(found):
+def outcome(discovery):
     """Return what has to be the same, killed or not."""
-    gains = [(each.step, dict(each.values), each.gain) for each in found.attempts]
-    return found.proven.values, found.proven.comparison, gains, dict(found.taken_back)
+    gains = [(attempt.step, dict(attempt.values), attempt.gain) for attempt in discovery.attempts]
+    return discovery.proven.values, discovery.proven.comparison, gains, dict(discovery.taken_back)
 
 
 @pytest.mark.costly
@@ -270,9 +273,9 @@ def test_a_winner_whose_server_fails_is_not_handed_out(machine, tune):
         return failing(made, tuned and proof["tuned"] % 2)
 
     machine.changed = every_second
-    found = tune()
-    assert not found.proven.better
-    assert found.proven.broken.startswith("its server failed in ")
+    discovery = tune()
+    assert not discovery.proven.better
+    assert discovery.proven.broken.startswith("its server failed in ")
 
 
 def test_changes_that_do_not_go_together_give_way_to_all_but_one(machine, tune):
@@ -307,10 +310,10 @@ def test_where_the_load_is_the_limit_cpu_decides(machine, tune):
 def test_what_one_core_does_not_tell_is_said(machine, tune):
     """With the option that tries it all the same."""
     machine.surface.cores, machine.surface.wait = 1, 0.0
-    found = tune(cores=1)
+    discovery = tune(cores=1)
     tuned = TuneResult(
-        {"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {}
+        {"uwsgi": tune.ground}, "throughput", discovery, "results/tune", "2026-11-26", {}
     )
-    assert not [each for each in found.attempts if each.group == "workers"]
+    assert not [attempt for attempt in discovery.attempts if attempt.group == "workers"]
     assert "the server has one core here" in as_text(tuned)
     assert "--only workers" in as_text(tuned)

@@ -27,36 +27,38 @@ A = Path("uwsgi.ini")
 def of(text, known=None):
     """Return what an ini lacks."""
     known = known or Known()
-    path = next((each for each in known.overlay if each.name == "uwsgi.ini"), A)
+    path = next((path for path in known.overlay if path.name == "uwsgi.ini"), A)
     return missing(servers.of_file(path).read(path, Known(overlay={**known.overlay, path: text})))
 
 
-def codes(found):
+def codes(missing_settings):
     """Return the codes of the rules that speak, in order."""
-    return [each.code for each in found.lacks]
+    return [lack.code for lack in missing_settings.lacks]
 
 
 MENDED = [
     code
     for code, rule in sorted(RULES.items())
     if code.startswith(SAFETY) and (rule.severity is Severity.DANGEROUS or code in REMARKS)
-    and any(each.code == code and each.steps for each in judged(example(code, rule.bad)))
+    and any(flaw.code == code and flaw.steps for flaw in judged(example(code, rule.bad)))
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("code", MENDED)
 def test_what_a_rule_finds_is_written_with_its_reason_and_its_source(code):
     """And the rule finds it no more."""
-    found = missing(example(code, RULES[code].bad))
-    lack = next(each for each in found.lacks if each.code == code)
+    missing_settings = missing(example(code, RULES[code].bad))
+    lack = next(lack for lack in missing_settings.lacks if lack.code == code)
     comment = re.sub(r"^[;#+] | [;#] ", " ", " ".join(lack.added)).strip().replace("%%", "%")
     assert comment.startswith(f"{lack.reason} ({code}: {source(code)})")
     assert source(code) in RULES[code].source
     assert ";" not in lack.reason
     assert "write" not in lack.reason
-    left = {each.code for each in judged(found.after) if each.severity is not Severity.REMARK}
+    left = {
+        flaw.code for flaw in judged(missing_settings.after) if flaw.severity is not Severity.REMARK
+    }
     assert code not in left
-    text = found.after.texts[found.after.file]
+    text = missing_settings.after.texts[missing_settings.after.file]
     assert "\n".join(lack.added[:1]) in text
 
 
@@ -66,7 +68,7 @@ def test_enough_rules_are_asked():
         *MENDED
     }
     assert {"GU005", "GU006", "GU011", "GR007", "GR009"} <= {*MENDED}
-    assert not [each for each in MENDED if each.startswith("UW5")]
+    assert not [code for code in MENDED if code.startswith("UW5")]
 
 
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.name)
@@ -74,23 +76,23 @@ def test_the_linter_finds_nothing_new_in_the_result(path):
     """What is written brings no finding of its own, and asked again nothing is missing."""
     before = servers.of_file(path).read(path, Known())
     try:
-        found = missing(before)
+        missing_settings = missing(before)
     except ProfileError:
         return
     count = {Severity.ERROR, Severity.DANGEROUS, Severity.NO_EFFECT}
-    known, now = ({each.code for each in judged(config) if each.severity in count}
-                  for config in (before, found.after))  # fmt: skip
+    known, now = ({flaw.code for flaw in judged(config) if flaw.severity in count}
+                  for config in (before, missing_settings.after))  # fmt: skip
     assert now <= known
-    again = missing(found.after)
+    again = missing(missing_settings.after)
     assert not again.lacks
-    assert again.after.texts[path] == found.after.texts[path]
+    assert again.after.texts[path] == missing_settings.after.texts[path]
 
 
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.name)
 def test_nothing_is_missing_where_all_is_there(path):
     """It does not always want more."""
-    found = missing(servers.of_file(path).read(path, Known()))
-    assert (codes(found), found.status) == ([], 0)
+    missing_settings = missing(servers.of_file(path).read(path, Known()))
+    assert (codes(missing_settings), missing_settings.status) == ([], 0)
 
 
 def test_what_a_comment_says_is_meant_so_is_left_out():
@@ -105,9 +107,9 @@ def test_what_a_comment_says_is_meant_so_is_left_out():
 def test_a_line_may_bring_the_next():
     """A master the question of what SIGTERM means."""
     text = "[uwsgi]\nsocket = /run/a\nprocesses = 4\nstrict = 1\nbuffer-size = 9999\n"
-    found = of(text)
-    assert codes(found) == ["UW301", "UW315"]
-    assert [each for each in found.block if not each.startswith(";")] == [
+    missing_settings = of(text)
+    assert codes(missing_settings) == ["UW301", "UW315"]
+    assert [line for line in missing_settings.block if not line.startswith(";")] == [
         "master = true",
         "hook-master-start = unix_signal:15 gracefully_kill_them_all",
     ]
@@ -122,29 +124,29 @@ def test_all_rules_run_once_for_each_text(monkeypatch):
         return rules.flaws(config)
 
     monkeypatch.setattr(lacks, "flaws", flaws)
-    found = of("[uwsgi]\n; lab: ignore[UW312]\nhttp-socket = 127.0.0.1:80\nmodule = a\n")
-    assert found.ignored == ["UW312"]
-    assert len(texts) == len(set(texts)) == 1 + len(found.lacks)
+    missing_settings = of("[uwsgi]\n; lab: ignore[UW312]\nhttp-socket = 127.0.0.1:80\nmodule = a\n")
+    assert missing_settings.ignored == ["UW312"]
+    assert len(texts) == len(set(texts)) == 1 + len(missing_settings.lacks)
 
 
 def test_lines_to_add_and_lines_to_change_are_apart():
     """A line of the user's goes where another comes in its place."""
     text = "[uwsgi]\nmaster = 1\nharakiri = 90\nworker-reload-mercy = 30 # s\n"
-    found = of(text)
-    (changed,) = found.changes
+    missing_settings = of(text)
+    (changed,) = missing_settings.changes
     assert changed.removed == ("worker-reload-mercy = 30 # s",)
     assert changed.added[-1] == "worker-reload-mercy = 90 # s"
-    assert "worker-reload-mercy" not in "".join(found.block)
+    assert "worker-reload-mercy" not in "".join(missing_settings.block)
 
 
 def test_what_stands_in_an_include_is_for_the_hand():
     """Where no line can win; the message names the place."""
     base = {Path("/srv/base.ini"): "[uwsgi]\nlazy = true\n", Path("/srv/uwsgi.ini"): ""}
-    found = of("[uwsgi]\nini = /srv/base.ini\n", Known(overlay=base))
-    ((flaw, why),) = found.by_hand
+    missing_settings = of("[uwsgi]\nini = /srv/base.ini\n", Known(overlay=base))
+    ((flaw, why),) = missing_settings.by_hand
     assert flaw.code == "UW318"
     assert why.endswith("edit the file by hand, in /srv/base.ini:2")
-    assert found.status == 4
+    assert missing_settings.status == 4
 
 
 @pytest.mark.parametrize("name", ["app.py", "gunicorn.conf.py"])

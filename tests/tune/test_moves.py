@@ -31,11 +31,11 @@ def ground(tmp_path):
     return made
 
 
-def tried(found, facts=FACTS, *, fixed=(), champion=None, first=True):
+def tried(base_ground, facts=FACTS, *, fixed=(), champion=None, first=True):
     """Return group -> values of what is tried."""
     by_group = {}
-    for each in moves(found, facts, fixed, champion or {}, first=first):
-        by_group.setdefault(each.group, []).append(dict(each.values))
+    for contender in moves(base_ground, facts, fixed, champion or {}, first=first):
+        by_group.setdefault(contender.group, []).append(dict(contender.values))
     return by_group
 
 
@@ -44,28 +44,28 @@ INI = "[uwsgi]\nhttp = :8000\nmodule = shop\nprocesses = 2\n"
 
 def test_an_ini_is_tried_with_each_group_of_settings(ground):
     """Who speaks HTTP, workers and threads, the queue, the log of requests, the lock."""
-    found = tried(ground(INI))
-    assert set(found) == {"front", "workers", "queue", "log", "lock"}
-    assert found["front"] == [{FRONT: DIRECT}, {FRONT: KEPT}]
-    assert {"workers": "8", "threads": "16"} in found["workers"]
+    by_group = tried(ground(INI))
+    assert set(by_group) == {"front", "workers", "queue", "log", "lock"}
+    assert by_group["front"] == [{FRONT: DIRECT}, {FRONT: KEPT}]
+    assert {"workers": "8", "threads": "16"} in by_group["workers"]
 
 
 def test_what_is_there_already_is_not_tried(ground):
     """No move sets what the file sets."""
     text = f"{INI}threads = 4\nlisten = 4096\ndisable-logging = true\nthunder-lock = true\n"
-    found = tried(ground(text))
-    assert set(found) == {"front", "workers", "lock"}
-    assert found["lock"] == [{"turns": "false"}]
-    assert {} in found["workers"]  # two processes with four threads: the champion itself
+    by_group = tried(ground(text))
+    assert set(by_group) == {"front", "workers", "lock"}
+    assert by_group["lock"] == [{"turns": "false"}]
+    assert {} in by_group["workers"]  # two processes with four threads: the champion itself
 
 
 def test_an_application_that_may_not_run_in_threads_gets_processes(ground):
     """Their number alone is moved, and follows from how long it waits."""
     facts = seen(Facts(2, 64, threads=False), 2, rate=40.0, cpu=0.0005, share=0.01)
     assert facts.wanted == 64
-    found = tried(ground(INI), facts)["workers"]
-    assert {"workers": "64"} in found
-    assert all("threads" not in each for each in found)
+    candidates = tried(ground(INI), facts)["workers"]
+    assert {"workers": "64"} in candidates
+    assert all("threads" not in values for values in candidates)
 
 
 def test_workers_that_wait_get_as_many_threads_as_keep_the_cores_busy(ground):
@@ -82,12 +82,12 @@ def test_busy_workers_get_none_computed():
 
 def test_later_rounds_look_beside_the_champion(ground):
     """One step up and down; what is no number is not tried again."""
-    found = tried(ground(INI), champion={"workers": "4", "threads": "16"}, first=False)
-    assert found["workers"] == [
+    by_group = tried(ground(INI), champion={"workers": "4", "threads": "16"}, first=False)
+    assert by_group["workers"] == [
         {"workers": "3", "threads": "16"}, {"workers": "6", "threads": "16"},
         {"workers": "4", "threads": "8"}, {"workers": "4", "threads": "32"},
     ]  # fmt: skip
-    assert set(found) == {"workers", "lock"}
+    assert set(by_group) == {"workers", "lock"}
 
 
 def test_a_group_that_is_fixed_is_not_tried(ground):
@@ -125,16 +125,16 @@ def test_a_group_that_is_fixed_is_not_tried(ground):
 )  # fmt: skip
 def test_each_server_is_told_in_its_own_words(ground, text, name, values, told):
     """One meaning, and the options that go with it."""
-    found = ground(text, name)
-    assert found.server.steps(found.config, values) == told
+    base_ground = ground(text, name)
+    assert base_ground.server.steps(base_ground.config, values) == told
 
 
 def test_a_command_of_granian_is_tried_with_its_runtime(ground):
     """What people get wrong there: workers, blocking threads, the runtime's threads and mode."""
-    found = tried(ground("granian --interface wsgi --workers 1 --blocking-threads 1 a:b", ""))
-    assert {"runtime-threads": "2"} in found["runtime"]
-    assert {"runtime-mode": "mt"} in found["runtime"]
-    assert {"workers": "2", "threads": "16"} in found["workers"]
+    by_group = tried(ground("granian --interface wsgi --workers 1 --blocking-threads 1 a:b", ""))
+    assert {"runtime-threads": "2"} in by_group["runtime"]
+    assert {"runtime-mode": "mt"} in by_group["runtime"]
+    assert {"workers": "2", "threads": "16"} in by_group["workers"]
 
 
 def test_a_configuration_that_counts_the_cpus_is_read_for_this_machine(ground):
@@ -149,15 +149,15 @@ def test_a_configuration_that_counts_the_cpus_is_read_for_this_machine(ground):
 )
 def test_what_is_written_is_what_was_measured(ground, values):
     """A trial's copy of a gunicorn.conf.py sets the same as the file that is handed out."""
-    found = ground("accesslog = '-'\nworkers = 2\n", "gunicorn.conf.py")
-    told = found.steps(values)
-    copy = GUNICORN.with_steps(GUNICORN.profile_of_file(Path(found.name)), told)
-    here = str(Path(found.name).parent)
+    base_ground = ground("accesslog = '-'\nworkers = 2\n", "gunicorn.conf.py")
+    steps = base_ground.steps(values)
+    copy = GUNICORN.with_steps(GUNICORN.profile_of_file(Path(base_ground.name)), steps)
+    here = str(Path(base_ground.name).parent)
     text = dict(copy.options)["private.conf.py"].replace("{here}", here).replace("{folder}", here)
     measured: dict[str, object] = {}
     exec(text, measured)
     written: dict[str, object] = {}
-    exec(found.edited([(step, ()) for step in told]), written)
+    exec(base_ground.edited([(step, ()) for step in steps]), written)
     names = ("accesslog", "workers", "threads", "worker_class")
     assert [measured.get(name) for name in names] == [written.get(name) for name in names]
 
@@ -215,9 +215,9 @@ def test_a_variable_has_the_value_that_the_server_is_started_with(ground, tmp_pa
 )
 def test_one_core_does_not_decide_how_many_workers_are_best(ground, facts, tried_them):
     """Where they wait it does not matter how many there are."""
-    found = tried(ground(INI), facts)
-    assert ("workers" in found) is tried_them
-    assert "front" in found
+    by_group = tried(ground(INI), facts)
+    assert ("workers" in by_group) is tried_them
+    assert "front" in by_group
 
 
 ASGI = {
@@ -231,21 +231,21 @@ ASGI = {
 def test_an_event_loop_is_tried_with_what_it_has(ground, name):
     """Neither threads nor greenlets, no fourfold of the CPUs, and nothing that refuses clients."""
     made = ground(ASGI[name], name)
-    found = tried(made, replace(FACTS, greenlets=True))
-    assert found["workers"] == [{"workers": "2"}, {"workers": "4"}]
-    assert "greenlets" not in found
-    assert not any("backpressure" in each for each in found.get("runtime", ()))
-    assert not any("limit-concurrency" in each for each in found.get("loop", ()))
+    by_group = tried(made, replace(FACTS, greenlets=True))
+    assert by_group["workers"] == [{"workers": "2"}, {"workers": "4"}]
+    assert "greenlets" not in by_group
+    assert not any("backpressure" in values for values in by_group.get("runtime", ()))
+    assert not any("limit-concurrency" in values for values in by_group.get("loop", ()))
     later = tried(made, champion={"workers": "4"}, first=False)
-    assert not any("threads" in each for each in later["workers"])
+    assert not any("threads" in values for values in later["workers"])
     assert made.places({}) is None
 
 
 def test_what_an_event_loop_runs_in_is_tried(ground):
     """uvicorn's loop and parser, each once; and a queue for each of gunicorn's workers."""
-    found = tried(ground(ASGI["uvicorn"], "uvicorn"))
-    assert found["loop"] == [{"loop": "auto"}, {"http": "h11"}]
-    assert found["log"] == [{"access-log": "false"}]
+    by_group = tried(ground(ASGI["uvicorn"], "uvicorn"))
+    assert by_group["loop"] == [{"loop": "auto"}, {"http": "h11"}]
+    assert by_group["log"] == [{"access-log": "false"}]
     assert tried(ground('worker_class = "asgi"\n', "gunicorn.conf.py"))["accept"] == [
         {"reuse_port": "True"}
     ]
@@ -254,13 +254,13 @@ def test_what_an_event_loop_runs_in_is_tried(ground):
 @pytest.mark.parametrize(("kind", "is_tried"), [("asgi", False), ("uvicorn.UvicornWorker", True)])
 def test_a_queue_that_the_workers_ignore_is_not_tried(ground, kind, is_tried):
     """gunicorn's ASGI workers let 100 connections wait, whatever backlog is."""
-    found = tried(ground(f'worker_class = "{kind}"\nbacklog = 64\n', "gunicorn.conf.py"))
-    assert ("queue" in found) is is_tried
+    by_group = tried(ground(f'worker_class = "{kind}"\nbacklog = 64\n', "gunicorn.conf.py"))
+    assert ("queue" in by_group) is is_tried
 
 
 @pytest.mark.parametrize("name", ASGI)
 def test_what_is_announced_for_an_event_loop_has_no_threads(ground, name):
     """Also where somebody says that threads are safe."""
-    said = "\n".join(tries(ground(ASGI[name], name), FACTS))
-    assert "workers: 1 and 2 worker processes for each CPU of the server" in said
-    assert " threads" not in said.replace("runtime-threads", "")
+    text = "\n".join(tries(ground(ASGI[name], name), FACTS))
+    assert "workers: 1 and 2 worker processes for each CPU of the server" in text
+    assert " threads" not in text.replace("runtime-threads", "")

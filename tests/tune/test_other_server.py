@@ -48,38 +48,38 @@ def shop(tmp_path, monkeypatch):
 
 def test_the_other_server_has_the_variables_that_the_ini_names(shop):
     """But for those by which a trial says where it listens."""
-    asked = Job(profiles=("uwsgi.ini",), env=("MINE=1",))
-    found = startable(migrated("uwsgi.ini", "granian", {}), "uwsgi.ini", asked, shop)
-    assert found.env == ("MINE=1", "GREETING=hello there")
-    assert found.profiles[0].startswith("granian --interface wsgi")
-    assert found.cwd == shop
+    job = Job(profiles=("uwsgi.ini",), env=("MINE=1",))
+    startable_job = startable(migrated("uwsgi.ini", "granian", {}), "uwsgi.ini", job, shop)
+    assert startable_job.env == ("MINE=1", "GREETING=hello there")
+    assert startable_job.profiles[0].startswith("granian --interface wsgi")
+    assert startable_job.cwd == shop
 
 
 def test_the_other_server_has_the_environment_that_the_ini_names(shop):
     """One that is not here is named, with what to say."""
-    asked, made = Job(profiles=("uwsgi.ini",)), shop / "venv"
+    job, made = Job(profiles=("uwsgi.ini",)), shop / "venv"
     (shop / "uwsgi.ini").write_text(f"{INI}virtualenv = {made}\n")
     with pytest.raises(ProfileError, match=r"venv, which is not here: --python PATH"):
-        startable(migrated("uwsgi.ini", "gunicorn", {}), "uwsgi.ini", asked, shop)
+        startable(migrated("uwsgi.ini", "gunicorn", {}), "uwsgi.ini", job, shop)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", made], check=True)
-    assert startable(migrated("uwsgi.ini", "gunicorn", {}), "uwsgi.ini", asked, shop).python == made
+    assert startable(migrated("uwsgi.ini", "gunicorn", {}), "uwsgi.ini", job, shop).python == made
 
 
 @pytest.mark.parametrize("program", ["gunicorn", "granian"])
 def test_moves_go_out_from_what_it_becomes(shop, program):
     """What is handed out is a file; what is left out of the ini is in neither."""
-    asked = Job(profiles=("uwsgi.ini",), drop=("harakiri",), path=("/",))
-    wanted = TuneJob("uwsgi.ini", asked, 1.0, servers=(program,))
-    own = tuning._ground(wanted, asked)
-    found = tuning._other(wanted, program, own, asked, shop / "results")
-    assert found.ground.program == program
-    assert found.ground.number("workers") == 2
-    told = [(step, ()) for step in found.ground.steps({"workers": "3"})]
-    text = found.ground.handed_out(told)
+    job = Job(profiles=("uwsgi.ini",), drop=("harakiri",), path=("/",))
+    wanted = TuneJob("uwsgi.ini", job, 1.0, servers=(program,))
+    ground = tuning._ground(wanted, job)
+    other_ground = tuning._other(wanted, program, ground, job, shop / "results")
+    assert other_ground.ground.program == program
+    assert other_ground.ground.number("workers") == 2
+    steps = [(step, ()) for step in other_ground.ground.steps({"workers": "3"})]
+    text = other_ground.ground.handed_out(steps)
     assert "3" in text
     assert "harakiri" not in text
-    assert found.elsewhere.file in {"gunicorn.conf.py", "granian.sh"}
-    assert not found.workload.runtime.drop
+    assert other_ground.elsewhere.file in {"gunicorn.conf.py", "granian.sh"}
+    assert not other_ground.workload.runtime.drop
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ def test_who_is_unlikely_to_gain_a_percent_leaves():
 
 def test_of_one_group_fewer_stay_after_each_block():
     """Three after two blocks, then two, then one; of another group nobody has to leave for it."""
-    gains = (*(FASTER + each / 100 for each in range(5)), FASTER)
+    gains = (*(FASTER + number / 100 for number in range(5)), FASTER)
     groups = ("w",) * 5 + ("x",)
     alive = [standing(groups, rows(*[gains] * made), NOBODY).alive for made in (2, 3, 4)]
     assert alive == [(2, 3, 4, 5), (3, 4, 5), (4, 5)]

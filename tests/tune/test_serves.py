@@ -24,10 +24,10 @@ UWSGI = (
 
 def lacking(name: str, *, container: bool = True) -> MissingSettings:
     """Return what a configuration lacks, which is something."""
-    found = missing(read(name, Known(), container=container))
-    assert found.lacks
-    assert not found.by_hand
-    return found
+    missing_settings = missing(read(name, Known(), container=container))
+    assert missing_settings.lacks
+    assert not missing_settings.by_hand
+    return missing_settings
 
 
 @pytest.mark.parametrize("text", UWSGI)
@@ -46,17 +46,17 @@ def test_a_gunicorn_file_with_all_of_it_starts_and_answers(tmp_path):
     """Its jitter and its folder for heartbeats."""
     conf = tmp_path / "gunicorn.conf.py"
     conf.write_text("workers = 2\nmax_requests = 50\nreload = True\n")
-    found = lacking(str(conf))
-    assert [each.code for each in found.lacks] == ["GU005", "GU006", "GU011"]
-    conf.write_text(found.after.texts[conf])
+    missing_settings = lacking(str(conf))
+    assert [lack.code for lack in missing_settings.lacks] == ["GU005", "GU006", "GU011"]
+    conf.write_text(missing_settings.after.texts[conf])
     with server("gunicorn", tmp_path, "--config", str(conf)) as served:
         until(lambda: len(served.workers) == 2, "two workers")
 
 
 def test_a_command_with_all_of_it_starts_and_answers(tmp_path):
     """As a shell takes it; the last line is the command."""
-    found = lacking("granian --workers 2 --reload --interface wsgi a:app")
-    text = found.after.texts[found.after.file]
+    missing_settings = lacking("granian --workers 2 --reload --interface wsgi a:app")
+    text = missing_settings.after.texts[missing_settings.after.file]
     done = subprocess.run(
         ["sh", "-c", text.replace("\ngranian ", "\necho ")],
         capture_output=True,
@@ -65,6 +65,6 @@ def test_a_command_with_all_of_it_starts_and_answers(tmp_path):
     )
     words = done.stdout.split()
     assert words == ["--workers", "2", "--interface", "wsgi", "a:app", "--respawn-failed-workers"]
-    kept = [each for each in words if each not in {"--interface", "wsgi", "a:app"}]
+    kept = [word for word in words if word not in {"--interface", "wsgi", "a:app"}]
     with server("granian", tmp_path, *kept) as served:
         until(lambda: len(served.workers) == 2, "two workers")

@@ -62,17 +62,17 @@ def test_a_tune_writes_what_it_proved(shop):
     """A copy with the user's lines, which starts, or nothing; the user's file stays."""
     done = tune(shop, *SMALL, "--format", "json")
     assert done.returncode in STATUSES, done.stderr
-    said = json.loads(done.stdout)
-    assert said["status"] == done.returncode
+    document = json.loads(done.stdout)
+    assert document["status"] == done.returncode
     assert (shop / "uwsgi.ini").read_text() == INI
-    assert (shop / said["folder"] / "effects.md").is_file()
+    assert (shop / document["folder"] / "effects.md").is_file()
     written = shop / "uwsgi.tuned.ini"
     assert written.exists() == (done.returncode == 0)
     if written.exists():
         assert "; the shop\n" in written.read_text()
         assert run("lab", "lint", "uwsgi.tuned.ini", "--select", "UW0", cwd=shop).returncode == 0
         back = subprocess.run(
-            ("patch", "-R", "-o", "-", written, shop / said["folder"] / "tuned.diff"),
+            ("patch", "-R", "-o", "-", written, shop / document["folder"] / "tuned.diff"),
             capture_output=True,
             text=True,
             check=True,
@@ -159,7 +159,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_written(shop, words,
     (folder / "tune.json").write_text(json.dumps(state))
     done = tune(shop, *SMALL, *words)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
-    assert [each.name for each in folder.iterdir()] == ["tune.json"]
+    assert [path.name for path in folder.iterdir()] == ["tune.json"]
 
 
 @pytest.mark.parametrize("words", [("--path", "/other"), ("--rate", "20"), ("--env", "A=2")])

@@ -36,7 +36,7 @@ def test_a_file_that_is_there_stays(tmp_path):
     path.write_text("mine")
     with pytest.raises(UsageError, match="the file exists"):
         write_new(path, "[uwsgi]\n")
-    assert [each.read_text() for each in tmp_path.iterdir()] == ["mine"]
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
 
 
 @pytest.mark.parametrize(

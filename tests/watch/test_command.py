@@ -347,7 +347,7 @@ def test_a_server_in_another_network_namespace_is_watched_from_here(tmp_path):
             try:
                 assert server.stdout.readline() == "ready\n"
                 looks = looks_at(f"pid:{server.pid}")
-                assert [(each.connections, each.in_flight) for each in looks] == [(3, 2)] * 3
+                assert [(look.connections, look.in_flight) for look in looks] == [(3, 2)] * 3
                 assert threading.active_count() < 50
             finally:
                 server.kill()

@@ -161,7 +161,7 @@ def test_segments_are_counted_since_the_state_was_certain():
     ladder.judge([*first, *others])
     then = seen(9, 17, age=(8, 8, 8), cookie=b"1"), seen(9, 17, age=(8, 8, 8), cookie=b"2")
     *placements, _ = ladder.judge([*then, others[0]])
-    assert [(each.state, each.rule) for each in placements] == [
+    assert [(placement.state, placement.rule) for placement in placements] == [
         (IDLE, "counted"),
         (BUSY, "counted"),
     ]

@@ -36,7 +36,7 @@ def test_a_connection_is_described_as_the_kernel_has_it():
         assert (listener.queue, listener.limit, listener.port) == (1, 7, port)
         assert listener.inode == os.fstat(server.fileno()).st_ino
         assert listener.uid == os.getuid()
-        ours, waiting = sorted(connections, key=lambda each: each.inode == 0)
+        ours, waiting = sorted(connections, key=lambda connection: connection.inode == 0)
         assert all(listener.takes(connection) for connection in connections)
         assert ours.inode == os.fstat(accepted.fileno()).st_ino
         assert (ours.unread, ours.bytes_received, ours.bytes_sent) == (20, 30, 5)
@@ -76,11 +76,14 @@ def test_three_thousand_connections_are_described_whole():
 
             def arrived():
                 connections = diagnosis.connections(port, socket.AF_INET)
-                return len({each.cookie for each in connections if each.unread}) == MANY / 3
+                return (
+                    len({connection.cookie for connection in connections if connection.unread})
+                    == MANY / 3
+                )
 
             until(arrived, "all bytes")
             connections = diagnosis.connections(port, socket.AF_INET)
-    assert len({each.cookie for each in connections}) == MANY
+    assert len({connection.cookie for connection in connections}) == MANY
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 

@@ -103,7 +103,7 @@ def test_full_workers_are_told_with_the_server_that_they_wait_for():
 def test_too_few_requests_and_guesses_are_no_ground_for_a_multiple():
     """Nothing waits, and that is all."""
     few = [look(at, busy=at % 3 == 0, workers=[(1, 0, 0, 0), (2, 0, 0, 0)]) for at in range(20)]
-    guessed = [replace(each, guessed=1) for each in QUIET]
+    guessed = [replace(quiet_look, guessed=1) for quiet_look in QUIET]
     for looks in (few, guessed):
         (notice,) = verdict(in_flight_of(looks, 4), looks, **USUAL)
         assert "times" not in notice.sentence()

@@ -21,11 +21,11 @@ pytestmark = pytest.mark.skipif(not waits.CALLS, reason=f"{platform.machine()} i
 def places_of(port):
     """Return where the threads of this process are; skip if that may not be seen."""
     with SocketDiagnosis() as diagnosis:
-        found = ThreadWaits(port, diagnosis)
-        found.sample([os.getpid()])
-    if found.refused:
+        thread_waits = ThreadWaits(port, diagnosis)
+        thread_waits.sample([os.getpid()])
+    if thread_waits.refused:
         pytest.skip("this user may not see where threads wait")
-    return dict(found.of(os.getpid())), found
+    return dict(thread_waits.of(os.getpid())), thread_waits
 
 
 @cases(
@@ -49,9 +49,9 @@ def test_a_thread_that_receives_is_named_with_its_peer(family, address, peer, sh
         thread.start()
         try:
             until(lambda: places_of(0)[0].get(f"recv from {shown}:{port}") == 1, "the thread")
-            _, found = places_of(0)
-            assert found.awaited(1) == f"{shown}:{port}"
-            assert found.awaited(2) == ""
+            _, thread_waits = places_of(0)
+            assert thread_waits.awaited(1) == f"{shown}:{port}"
+            assert thread_waits.awaited(2) == ""
             client = ours.getsockname()[1]
             assert places_of(client)[0]["recv from a client"] == 1
         finally:
@@ -64,6 +64,6 @@ def test_a_user_without_rights_is_told_so(monkeypatch):
     """And a machine whose numbers are not known."""
     monkeypatch.setattr(waits, "CALLS", {})
     with SocketDiagnosis() as diagnosis:
-        found = ThreadWaits(0, diagnosis)
-    found.sample([os.getpid()])
-    assert (found.refused, found.of(os.getpid())) == (True, [])
+        thread_waits = ThreadWaits(0, diagnosis)
+    thread_waits.sample([os.getpid()])
+    assert (thread_waits.refused, thread_waits.of(os.getpid())) == (True, [])

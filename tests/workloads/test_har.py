@@ -48,9 +48,9 @@ VISIT = (
 
 def test_the_requests_of_one_origin_are_taken():
     """GET only, without what a proxy serves; what is left out is counted."""
-    found = parsed(*VISIT)
-    assert found.requests == tuple(map(Request, ("/", "/api/items?page=2", "/old")))
-    assert str(found) == (
+    the_recording = parsed(*VISIT)
+    assert the_recording.requests == tuple(map(Request, ("/", "/api/items?page=2", "/old")))
+    assert str(the_recording) == (
         "3 requests of https://www.example.org; left out: 3 images, fonts, scripts and styles "
         "(--static), 1 of other origins, 1 other than GET (--writes), 1 without a reply, or that "
         "failed"
@@ -61,33 +61,33 @@ def test_an_addresss_password_is_told_nobody():
     """The run's first lines are printed and shared; with it or without, the origin is one."""
     private = entry()
     private["request"]["url"] = "https://me:hunter2@www.example.org/a"
-    found = parsed(private, entry("/b"))
-    assert str(found) == "2 requests of https://www.example.org"
-    assert [each.path for each in found.requests] == ["/a", "/b"]
+    the_recording = parsed(private, entry("/b"))
+    assert str(the_recording) == "2 requests of https://www.example.org"
+    assert [request.path for request in the_recording.requests] == ["/a", "/b"]
 
 
 def test_more_is_taken_where_it_is_asked_for():
     """A reply has the status that was recorded."""
-    found = parsed(*VISIT, static=True, writes=True)
-    assert len(found.requests) == 7
-    cart = next(each for each in found.requests if each.method == "POST")
+    the_recording = parsed(*VISIT, static=True, writes=True)
+    assert len(the_recording.requests) == 7
+    cart = next(request for request in the_recording.requests if request.method == "POST")
     assert (cart.path, cart.body, cart.expect.status) == ("/cart", b'{"item": 3}', 302)
 
 
 def test_headers_are_taken_but_for_the_browsers_own():
     """Nothing of its connection and its cache."""
     names = ("Accept", ":authority", "Cookie", "Sec-Fetch-Mode", "If-None-Match", "Referer", "Host")
-    found = parsed(entry(headers=[{"name": name, "value": "a=b"} for name in names]))
-    assert found.requests[0].headers.reveal() == (("Accept", "a=b"), ("Cookie", "a=b"))
+    the_recording = parsed(entry(headers=[{"name": name, "value": "a=b"} for name in names]))
+    assert the_recording.requests[0].headers.reveal() == (("Accept", "a=b"), ("Cookie", "a=b"))
 
 
 def test_equal_requests_are_counted(tmp_path):
     """Into weights."""
     file = tmp_path / "visit.har"
     file.write_bytes(recording(entry("/a"), entry("/b"), entry("/a"), entry("/a")))
-    found = requests_of(Question(requests=file))
-    assert [(str(each), each.weight) for each in found.requests] == [("/a", 3), ("/b", 1)]
-    assert found.remark.startswith(
+    answer = requests_of(Question(requests=file))
+    assert [(str(request), request.weight) for request in answer.requests] == [("/a", 3), ("/b", 1)]
+    assert answer.remark.startswith(
         "visit.har: 4 requests of https://www.example.org; requests.http"
     )
 

@@ -58,12 +58,12 @@ def test_lines_may_end_as_elsewhere():
 
 def test_what_is_written_is_read_again():
     """But for the secrets."""
-    found = requests(SHOP)
-    text = render(found)
+    shop_requests = requests(SHOP)
+    text = render(shop_requests)
     assert "3f9c" not in text
     first, *others = requests(text)
     assert first.headers.reveal() == (("Cookie", "sessionid=..."),)
-    assert others == found[1:]
+    assert others == shop_requests[1:]
 
 
 @pytest.mark.parametrize("body", [b"### a", b"a\n### b", b" a", b"a\r\nb", b"< file", b"\xff"])

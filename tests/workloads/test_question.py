@@ -9,15 +9,15 @@ from lab.model.request import Headers, Request
 from lab.model.runtime import without_values
 
 
-def asked(**said):
+def asked(**fields):
     """Return the requests of what is typed."""
-    return requests_of(Question(**said)).requests
+    return requests_of(Question(**fields)).requests
 
 
 def test_nothing_said_is_a_get_of_the_root():
     """As it was before there were options; to localhost, without a port."""
-    found = requests_of(Question())
-    assert (found.requests, found.host, found.remark) == ((Request("/"),), "localhost", "")
+    answer = requests_of(Question())
+    assert (answer.requests, answer.host, answer.remark) == ((Request("/"),), "localhost", "")
 
 
 def test_a_body_is_posted_as_curl_does_it(tmp_path):
@@ -40,8 +40,8 @@ def test_a_body_is_posted_as_curl_does_it(tmp_path):
 
 def test_several_paths_are_a_mix_of_equal_weights():
     """One that is said twice weighs twice."""
-    found = asked(paths=["/a", "/b", "/a"])
-    assert [(str(each), each.weight) for each in found] == [("/a", 2), ("/b", 1)]
+    requests = asked(paths=["/a", "/b", "/a"])
+    assert [(str(request), request.weight) for request in requests] == [("/a", 2), ("/b", 1)]
 
 
 def test_cookies_and_headers_go_with_every_request(tmp_path):
@@ -57,13 +57,13 @@ def test_a_host_is_named_by_its_option_by_a_header_or_by_a_file(tmp_path):
     """The option comes first; it is no header of a request."""
     file = tmp_path / "a.http"
     file.write_text("GET http://ignored/a\nHost: a.example\n")
-    found = [
+    answers = [
         requests_of(Question(requests=file)),
         requests_of(Question(requests=file, headers=["Host: b.example"])),
         requests_of(Question(requests=file, headers=["Host: b.example"], host="c.example:80")),
     ]
-    assert [each.host for each in found] == ["a.example", "b.example", "c.example:80"]
-    assert all(each.requests[0].headers == Headers() for each in found)
+    assert [answer.host for answer in answers] == ["a.example", "b.example", "c.example:80"]
+    assert all(answer.requests[0].headers == Headers() for answer in answers)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_a_stored_request_wants_its_secrets_back(tmp_path):
         asked(requests=file)
     with pytest.raises(UsageError, match="say --header 'Authorization: VALUE'"):
         asked(requests=file, cookies=["id=1", "b=2"])
-    (found,) = asked(requests=file, cookies=["id=1", "b=2"], headers=["Authorization: x"])
-    assert found.headers.reveal() == (("Authorization", "x"), ("Cookie", "id=1; b=2"))
+    (request,) = asked(requests=file, cookies=["id=1", "b=2"], headers=["Authorization: x"])
+    assert request.headers.reveal() == (("Authorization", "x"), ("Cookie", "id=1; b=2"))
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,14 @@ def test_a_stored_request_wants_its_secrets_back(tmp_path):
 )
 def test_a_header_that_is_named_as_a_secret_is_one(tmp_path, name):
     """It is sent, and stored nowhere; who repeats the run says it again."""
-    (found,) = asked(headers=[f"{name}: hunter2", "X-Page: 2"])
-    assert f"{name}: hunter2".encode() in found.encode()
-    assert found.headers.shown == ((name, "..."), ("X-Page", "2"))
-    assert found.headers.digest
-    assert "hunter2" not in http_file.render([found])
+    (request,) = asked(headers=[f"{name}: hunter2", "X-Page: 2"])
+    assert f"{name}: hunter2".encode() in request.encode()
+    assert request.headers.shown == ((name, "..."), ("X-Page", "2"))
+    assert request.headers.digest
+    assert "hunter2" not in http_file.render([request])
     assert without_values(("--header", f"{name}: hunter2")) == ("--header", f"{name}: ...")
     file = tmp_path / "requests.http"
-    file.write_text(http_file.render([found]))
+    file.write_text(http_file.render([request]))
     with pytest.raises(UsageError, match=f"say --header '{name}: VALUE'"):
         asked(requests=file)
 
@@ -173,6 +173,8 @@ def test_what_was_read_of_a_file_is_said(tmp_path):
     """And that the run's folder has it."""
     (tmp_path / "a.http").write_text("GET /a\n###\nGET /b")
     lines = []
-    found = workload(question=Question(requests=tmp_path / "a.http"), app="a:b", say=lines.append)
+    the_workload = workload(
+        question=Question(requests=tmp_path / "a.http"), app="a:b", say=lines.append
+    )
     assert lines == ["a.http: 2 requests; requests.http of the run's folder has them"]
-    assert found.target_text == "/a and 1 more"
+    assert the_workload.target_text == "/a and 1 more"

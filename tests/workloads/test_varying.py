@@ -34,16 +34,16 @@ def test_equal_replies_are_required_to_the_byte():
 
 def test_what_stays_of_a_page_with_a_token_is_required():
     """And it is said how much varies, by the name that the page gives it."""
-    found = learnt(*(LOGIN.format(token=token) for token in TOKENS))
+    the_expectation = learnt(*(LOGIN.format(token=token) for token in TOKENS))
     size = len(LOGIN.format(token=TOKENS[0]))
-    assert found.varies == (
+    assert the_expectation.varies == (
         f"64 of {size} bytes differ from reply to reply (csrfmiddlewaretoken); required are the 2 "
         f"parts that stay, status 200 and a length of {size} +- 64."
     )
-    assert fits(found, LOGIN.format(token="0" * 64))
-    assert not fits(found, LOGIN.format(token="0" * 64).replace("username", "user"))
-    assert not fits(found, LOGIN.format(token="0" * 200))
-    assert not fits(found, "<h1>Server Error (500)</h1>")
+    assert fits(the_expectation, LOGIN.format(token="0" * 64))
+    assert not fits(the_expectation, LOGIN.format(token="0" * 64).replace("username", "user"))
+    assert not fits(the_expectation, LOGIN.format(token="0" * 200))
+    assert not fits(the_expectation, "<h1>Server Error (500)</h1>")
 
 
 def test_what_varies_is_named_by_the_page():
@@ -51,16 +51,20 @@ def test_what_varies_is_named_by_the_page():
     page = (
         'window.CSRF_TOKEN = "{0}"; /* for scripts */\n<input name="token" value="{0}">{1}, at last'
     )
-    found = learnt(*(page.format(token, number) for number, token in enumerate(TOKENS)))
-    assert "bytes differ from reply to reply (CSRF_TOKEN, token); required" in found.varies
+    the_expectation = learnt(*(page.format(token, number) for number, token in enumerate(TOKENS)))
+    assert (
+        "bytes differ from reply to reply (CSRF_TOKEN, token); required" in the_expectation.varies
+    )
 
 
 def test_the_hours_of_a_clock_are_not_required():
     """Four replies within a second have them in common, and those of the next hour do not."""
     page = "<p>The time of this server is: {}</p><footer>of somebody</footer>"
-    found = learnt(*(page.format(f"2026-11-22 20:14:{second}") for second in (17, 17, 18, 18)))
-    assert fits(found, page.format("2026-11-22 23:59:59"))
-    assert not fits(found, page.format("").replace("server", "client"))
+    the_expectation = learnt(
+        *(page.format(f"2026-11-22 20:14:{second}") for second in (17, 17, 18, 18))
+    )
+    assert fits(the_expectation, page.format("2026-11-22 23:59:59"))
+    assert not fits(the_expectation, page.format("").replace("server", "client"))
 
 
 @pytest.mark.parametrize(
@@ -86,16 +90,16 @@ def test_where_nothing_stays_a_pattern_is_suggested(bodies, suggested):
 def test_a_page_of_many_rows_is_judged_in_no_time():
     """A wrong reply of the same rows does not let the search go through all their combinations."""
     rows = "".join(f'<tr><td class="name">row</td><td>{{0}}{n}x</td></tr>\n' for n in range(400))
-    found = learnt(*(rows.format(salt) for salt in "abcd"))
+    the_expectation = learnt(*(rows.format(salt) for salt in "abcd"))
     began = time.perf_counter()
-    assert fits(found, rows.format("e"))
-    assert not fits(found, rows.format("e").replace("row</td>", "</td>row", 1))
+    assert fits(the_expectation, rows.format("e"))
+    assert not fits(the_expectation, rows.format("e").replace("row</td>", "</td>row", 1))
     assert time.perf_counter() - began < 1.0
 
 
 def test_bytes_that_are_no_text_may_vary_as_well():
     """The pattern is stored as text."""
     bodies = [b"\xff\x00" * 20 + token + b"\xfe" * 20 for token in (b"a1", b"b2", b"c3", b"d4")]
-    found = expectation("/", Expectation(), bodies)
-    assert found.pattern.isascii()
-    assert all(re.search(found.pattern.encode(), body) for body in bodies)
+    the_expectation = expectation("/", Expectation(), bodies)
+    assert the_expectation.pattern.isascii()
+    assert all(re.search(the_expectation.pattern.encode(), body) for body in bodies)

@@ -63,10 +63,18 @@ def test_a_file_is_a_workload(written):
     """Its name is the file's, and what it says is what is asked."""
     written("summary = 'A'\n[app]\ntornado = 'a.b:c'\n", "plain.toml")
     assert workloads.find() == ("plain",)
-    found = read("plain")
-    assert (found.summary, found.workload.path, found.workload.app) == ("A", "/", None)
-    assert found.workload.apps == {"tornado": "a.b:c"}
-    assert (found.usual.load, found.usual.window, found.article) == (Load(), None, None)
+    description = read("plain")
+    assert (description.summary, description.workload.path, description.workload.app) == (
+        "A",
+        "/",
+        None,
+    )
+    assert description.workload.apps == {"tornado": "a.b:c"}
+    assert (description.usual.load, description.usual.window, description.article) == (
+        Load(),
+        None,
+        None,
+    )
 
 
 def test_a_variant_says_otherwise_what_it_says_and_no_more(written):
@@ -149,15 +157,15 @@ def test_a_name_that_no_workload_has_is_refused(written, name):
 @pytest.mark.parametrize("name", workloads.find())
 def test_every_workload_is_served_by_a_profile(name):
     """And its applications are files of this project."""
-    asked = read(name).workload
+    the_workload = read(name).workload
     described = map(profiles.described, profiles.find())
-    assert [each.name for each in described if app_of(each, asked) is not None]
-    modules = {app.partition(":")[0] for app in asked.apps.values() if app}
-    paths = [each.replace(".", "/") for each in modules]
+    assert [profile.name for profile in described if app_of(profile, the_workload) is not None]
+    modules = {app.partition(":")[0] for app in the_workload.apps.values() if app}
+    paths = [module.replace(".", "/") for module in modules]
     # Of the lab's own folder; a server that is a script looks first beside itself.
-    absent = [each for each in paths if not (ROOT / each / "__init__.py").is_file()]
-    absent = [each for each in absent if not (ROOT / f"{each}.py").is_file()]
-    assert [each for each in absent if not (project.peers() / f"{each}.py").is_file()] == []
+    absent = [path for path in paths if not (ROOT / path / "__init__.py").is_file()]
+    absent = [path for path in absent if not (ROOT / f"{path}.py").is_file()]
+    assert [path for path in absent if not (project.peers() / f"{path}.py").is_file()] == []
 
 
 def test_fib_requires_the_body_that_the_walkthrough_prints():
@@ -175,10 +183,18 @@ def test_a_power_is_a_number():
 
 def test_an_application_of_the_users_own_is_judged_by_its_first_reply(tmp_path):
     """Neither body nor pattern is known before."""
-    asked = Question(paths=("/x",))
-    own = workload(question=asked, app="site.wsgi:application", chdir=tmp_path)
-    assert (own.name, own.path, own.chdir) == ("site.wsgi:application", "/x", tmp_path)
-    assert (own.expect.body, own.expect.pattern, own.requests) == (None, None, ())
+    question = Question(paths=("/x",))
+    the_workload = workload(question=question, app="site.wsgi:application", chdir=tmp_path)
+    assert (the_workload.name, the_workload.path, the_workload.chdir) == (
+        "site.wsgi:application",
+        "/x",
+        tmp_path,
+    )
+    assert (the_workload.expect.body, the_workload.expect.pattern, the_workload.requests) == (
+        None,
+        None,
+        (),
+    )
 
 
 @pytest.mark.parametrize(
@@ -200,20 +216,22 @@ def test_an_application_of_the_users_own_is_judged_by_its_first_reply(tmp_path):
 )
 def test_what_cannot_be_meant_is_refused(arguments, message):
     """With an example of what can."""
-    told = {key: arguments[key] for key in arguments.keys() & {"name", "app"}}
-    question = Question(**{key: arguments[key] for key in arguments.keys() - told.keys()})
+    options = {key: arguments[key] for key in arguments.keys() & {"name", "app"}}
+    question = Question(**{key: arguments[key] for key in arguments.keys() - options.keys()})
     with pytest.raises(UsageError, match=message):
-        workload(question=question, **told)
+        workload(question=question, **options)
 
 
 def test_a_workload_of_ours_may_be_a_mix():
     """Each path has its own right reply; headers and Host go with all of them."""
-    said = Question(paths=("/9", "/10^2"), headers=("A: b",), host="www.example.org")
-    found = workload(question=said)
-    assert [str(each) for each in found.requests] == ["/9", "/100"]
-    assert [each.expect.body for each in found.requests] == list(map(fibonacci_body, (9, 100)))
-    assert [each.headers.shown for each in found.requests] == [(("A", "b"),)] * 2
-    assert (found.host, found.target_text) == ("www.example.org", "/9 and 1 more")
+    question = Question(paths=("/9", "/10^2"), headers=("A: b",), host="www.example.org")
+    the_workload = workload(question=question)
+    assert [str(request) for request in the_workload.requests] == ["/9", "/100"]
+    assert [request.expect.body for request in the_workload.requests] == list(
+        map(fibonacci_body, (9, 100))
+    )
+    assert [request.headers.shown for request in the_workload.requests] == [(("A", "b"),)] * 2
+    assert (the_workload.host, the_workload.target_text) == ("www.example.org", "/9 and 1 more")
 
 
 @pytest.mark.parametrize(

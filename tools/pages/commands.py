@@ -100,7 +100,7 @@ def cli_page() -> str:
         "# The `lab` command\n",
         f"{_filled(paragraphs[0])}\n",
         _filled(f"{MADE} the commands' own help, which `lab COMMAND --help` prints.") + "\n",
-        *(f"```text\n{_verbatim(each)}\n```\n" for each in paragraphs[1:]),
+        *(f"```text\n{_verbatim(paragraph)}\n```\n" for paragraph in paragraphs[1:]),
         _table(
             ("command", "what it does"),
             (
@@ -217,8 +217,8 @@ def _filled(text: str, indent: str = "") -> str:
 
 def _item(names: Iterable[str], text: str, default: str, *, code: bool = True) -> str:
     shown = ", ".join(f"`{name}`" if code else name for name in names)
-    said = f"- **{shown}**: {text}" + (f" Default: {default.rstrip('.')}." if default else "")
-    return _filled(said, "  ")
+    bullet = f"- **{shown}**: {text}" + (f" Default: {default.rstrip('.')}." if default else "")
+    return _filled(bullet, "  ")
 
 
 def _metrics() -> str:

@@ -164,8 +164,14 @@ def refresh() -> list[Path]:
     changed = []
     for page in pages():
         text = fill(page.read_text(encoding="utf-8"))
-        drawn = {each["address"]: _figure(each) for each in quotations(text) if each["address"]}
-        images = {each: figures.image(figure, ".svg").decode() for each, figure in drawn.items()}
+        drawn = {
+            quotation["address"]: _figure(quotation)
+            for quotation in quotations(text)
+            if quotation["address"]
+        }
+        images = {
+            address: figures.image(figure, ".svg").decode() for address, figure in drawn.items()
+        }
         if problems := [*hides(text, images.__getitem__)]:
             raise FileError(page, "; ".join(problems))
         changed += written(page, text)
@@ -177,9 +183,9 @@ def refresh() -> list[Path]:
 
 def quotations(text: str) -> Iterator[re.Match[str]]:
     """Yield the directives of a page, and those within what they have put into it."""
-    for found in DIRECTIVE.finditer(text):
-        yield found
-        yield from quotations(found[0].removeprefix(found["opening"]))
+    for match in DIRECTIVE.finditer(text):
+        yield match
+        yield from quotations(match[0].removeprefix(match["opening"]))
 
 
 def hides(text: str, image: Callable[[str], str]) -> Iterator[str]:
@@ -190,22 +196,22 @@ def hides(text: str, image: Callable[[str], str]) -> Iterator[str]:
         text: The page, filled.
         image: Returns a picture as SVG by its address in the page.
     """
-    directives = [found["directive"] for found in quotations(text)]
-    for found in quotations(text):
-        picture = image(found["address"]) if found["address"] else ""
-        for each in hidden.hidden(found["directive"], found[0], picture):
-            yield f"<!-- {found['directive']} --> hides: {each}"
+    directives = [quotation["directive"] for quotation in quotations(text)]
+    for quotation in quotations(text):
+        picture = image(quotation["address"]) if quotation["address"] else ""
+        for hidden_text in hidden.hidden(quotation["directive"], quotation[0], picture):
+            yield f"<!-- {quotation['directive']} --> hides: {hidden_text}"
     if runs := hidden.of_one_core(DIRECTIVE.sub("", text), directives):
         yield f'no words of the page say "one core", as the server had in {", ".join(runs)}'
 
 
-def _figure(found: re.Match[str]) -> str:
+def _figure(quotation: re.Match[str]) -> str:
     """Return which figure the directive of an image asks for."""
-    return found["directive"].removeprefix("figure ")
+    return quotation["directive"].removeprefix("figure ")
 
 
 def _text(directive: str) -> str:
     for form, function in FORMS.items():
-        if found := re.fullmatch(re.sub("[A-Z]+", "(.+?)", re.escape(form)), directive):
-            return function(*found.groups())
+        if match := re.fullmatch(re.sub("[A-Z]+", "(.+?)", re.escape(form)), directive):
+            return function(*match.groups())
     raise UsageError(f"<!-- {directive} --> has none of the forms: {'; '.join(FORMS)}")

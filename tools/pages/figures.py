@@ -37,7 +37,7 @@ def warnings(figure: str) -> str:
     if figure in WITHOUT_RUN:
         return ""
     banners = document(run).banners
-    return "".join(f"\n\n{each}" for each in markdown.warnings(banners).split("\n\n") if each)
+    return "".join(f"\n\n{banner}" for banner in markdown.warnings(banners).split("\n\n") if banner)
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def _picture(figure: str) -> svg.Picture:
         if drawn is None:
             raise ResultsError(RUNS / run, "has nothing to draw")
         return drawn
-    found = pictures(conclude(summary(run))).get(name)
-    if found is None:
+    picture = pictures(conclude(summary(run))).get(name)
+    if picture is None:
         raise ResultsError(RUNS / run, f"has no figure {name!r}, only {', '.join(FIGURES)}")
-    return found
+    return picture

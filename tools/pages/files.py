@@ -56,12 +56,20 @@ def summary(name: str) -> Summary:
         ResultsError: There is no such run, or it has several rates, and none of them is named.
     """
     name, _, rate = name.partition(" at ")
-    found = swept(name)
-    chosen = [each for each in found if not rate or rate in each.run.plan.arms[0].at.values()]
+    run_summaries = swept(name)
+    chosen = [
+        run_summary
+        for run_summary in run_summaries
+        if not rate or rate in run_summary.run.plan.arms[0].at.values()
+    ]
     if len(chosen) != 1:
-        rates = ", ".join(value for each in found for value in each.run.plan.arms[0].at.values())
-        said = f"has no rate {rate}, only {rates}" if rate else f"has several rates: {rates}"
-        raise ResultsError(RUNS / name, said)
+        rates = ", ".join(
+            value
+            for run_summary in run_summaries
+            for value in run_summary.run.plan.arms[0].at.values()
+        )
+        problem = f"has no rate {rate}, only {rates}" if rate else f"has several rates: {rates}"
+        raise ResultsError(RUNS / name, problem)
     return chosen[0]
 
 
@@ -76,8 +84,8 @@ def document(name: str) -> Document:
     Raises:
         ResultsError: There is no such run, or it has no such value.
     """
-    found = (summary(name),) if " at " in name else swept(name)
-    return next(sweep.documents(conclude_run(found)))
+    run_summaries = (summary(name),) if " at " in name else swept(name)
+    return next(sweep.documents(conclude_run(run_summaries)))
 
 
 @functools.cache

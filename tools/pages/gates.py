@@ -10,8 +10,8 @@ from tools.pages.gate_examples import EXAMPLES
 def table() -> str:
     """Return a row for each gate; its texts may hold directives."""
     rows = (
-        f"| {each.name} | {each.fires} | {each.whose} | {each.withholds} | {each.because} |"
-        for each in GATES
+        f"| {gate.name} | {gate.fires} | {gate.whose} | {gate.withholds} | {gate.because} |"
+        for gate in GATES
     )
     head = "| gate | fires when | whose limit | withholds | because |\n|---|---|---|---|---|"
     return "\n".join((head, *rows, ""))
@@ -19,7 +19,7 @@ def table() -> str:
 
 def sayings() -> str:
     """Return what each gate says of its bad example: an item of a list each."""
-    return "".join(f"- **{each.name}**: {_said(each)}\n" for each in GATES)
+    return "".join(f"- **{gate.name}**: {_said(gate)}\n" for gate in GATES)
 
 
 def _said(gate: Gate) -> str:

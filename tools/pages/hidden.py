@@ -55,23 +55,25 @@ def hidden(directive: str, text: str, image: str = "") -> tuple[str, ...]:
         image: The picture as SVG.
     """
     kind, _, rest = directive.partition(" ")
-    said = UNSEEN.sub("", text)
+    visible_text = UNSEEN.sub("", text)
     if kind in SENTENCES:
-        return tuple(_of_sentence(kind, rest, said))
-    warned = (each for each in _banners(directive) if markdown.warnings([each]).strip() not in text)
+        return tuple(_of_sentence(kind, rest, visible_text))
+    warned = (
+        banner for banner in _banners(directive) if markdown.warnings([banner]).strip() not in text
+    )
     drawn = _of_picture(rest, image) if kind == "figure" else ()
     return (*warned, *drawn)
 
 
-def of_one_core(own: str, directives: Iterable[str]) -> tuple[str, ...]:
+def of_one_core(page_text: str, directives: Iterable[str]) -> tuple[str, ...]:
     """
     Return the runs that a page quotes and whose server had one core, if the page hides that.
 
     Args:
-        own: The page without what its directives put into it.
+        page_text: The page without what its directives put into it.
         directives: All of them.
     """
-    if ONE_CORE.search(" ".join(UNSEEN.sub("", own).split())):
+    if ONE_CORE.search(" ".join(UNSEEN.sub("", page_text).split())):
         return ()
     runs = dict.fromkeys(chain.from_iterable(map(_runs, directives)))
     return tuple(run for run in runs if _on_one_core(_concluded(run)))
@@ -98,28 +100,28 @@ def _bounds(kind: str, run: str, what: str) -> Iterator[str]:
         yield from chain.from_iterable(map(_bound, _told_first(_concluded(run))))
 
 
-def _bound(found: Comparison) -> Iterator[str]:
+def _bound(comparison: Comparison) -> Iterator[str]:
     """Yield what must be said of a ratio that the load limited; nothing of another."""
-    ends = found.between
+    ends = comparison.between
     if ends is not None:
         yield "at most" if ends.low is None else "at least" if ends.high is None else "between"
-    if found.may_be is not None:
-        yield BOUNDS[found.may_be]
+    if comparison.may_be is not None:
+        yield BOUNDS[comparison.may_be]
 
 
-def _told_first(found: RunConclusion) -> Iterator[Comparison]:
+def _told_first(run: RunConclusion) -> Iterator[Comparison]:
     """Yield the comparisons that the first sentence of a report tells."""
-    if found.sweep is not None:
-        yield from (each.most for each in (*found.sweep.gains, *found.sweep.differences))
+    if run.sweep is not None:
+        yield from (difference.most for difference in (*run.sweep.gains, *run.sweep.differences))
         return
-    if (moved := found.points[0].moved) is None:
+    if (moved := run.points[0].moved) is None:
         return
     parts = (moved.settings, moved.application, moved.further)
     yield from filter(None, parts if moved.application else (moved.whole,))
 
 
 def _of_picture(figure: str, image: str) -> Iterator[str]:
-    texts = [each.text or "" for each in ET.fromstring(image).iter(f"{SVG}text")]  # noqa: S314 - ours
+    texts = [element.text or "" for element in ET.fromstring(image).iter(f"{SVG}text")]  # noqa: S314 - ours
     run, _, name = figure.partition(": ")
     needed: Sequence[str]
     if figure == "stress":
@@ -130,7 +132,7 @@ def _of_picture(figure: str, image: str) -> Iterator[str]:
         needed = [*_of_sweep(_concluded(run), texts)]
     else:
         needed = [*_of_load(_concluded(run).points[0], name, texts)]
-    yield from (each for each in dict.fromkeys(needed) if each not in " ".join(texts))
+    yield from (words for words in dict.fromkeys(needed) if words not in " ".join(texts))
 
 
 def _of_sweep(run: RunConclusion, texts: Collection[str]) -> Iterator[str]:
@@ -138,19 +140,25 @@ def _of_sweep(run: RunConclusion, texts: Collection[str]) -> Iterator[str]:
     assert run.sweep is not None
     yield from caveats_of_sweep(run.sweep)
     if "throughput" in run.sweep.measured:
-        for profile in (each for each in run.sweep.profiles if each in texts):
-            found = (reading(each, profile, "throughput") for each in run.summaries)
-            yield from ("at least" for each in found if each is not None and each.least)
+        for profile in (name for name in run.sweep.profiles if name in texts):
+            sweep_values = (
+                reading(run_summary, profile, "throughput") for run_summary in run.summaries
+            )
+            yield from (
+                "at least"
+                for sweep_value in sweep_values
+                if sweep_value is not None and sweep_value.least
+            )
 
 
-def _of_load(found: Conclusion, name: str, texts: Collection[str]) -> Iterator[str]:
+def _of_load(conclusion: Conclusion, name: str, texts: Collection[str]) -> Iterator[str]:
     """Yield what a picture of one load must say; only `forest` has ratios."""
-    yield from caveats(found)
-    for step in found.summary.steps:
+    yield from caveats(conclusion)
+    for step in conclusion.summary.steps:
         if name == "forest" and step.profile in texts:
             sides = (step.step, step.baseline)
-            drawn = (side[found.metric].may_be for side in sides if found.metric in side)
-            yield from (BOUNDS[each] for each in drawn if each is not None)
+            drawn = (side[conclusion.metric].may_be for side in sides if conclusion.metric in side)
+            yield from (BOUNDS[may_be] for may_be in drawn if may_be is not None)
 
 
 def _banners(directive: str) -> Sequence[str]:
@@ -170,7 +178,7 @@ def _verdicts(directive: str) -> Sequence[ClaimVerdict]:
     kind, _, source = directive.partition(" ")
     if kind != "statements":
         return ()
-    return settled([each for each in verdicts() if each.claim.source == source])
+    return settled([verdict for verdict in verdicts() if verdict.claim.source == source])
 
 
 def _runs(directive: str) -> Iterator[str]:
@@ -178,20 +186,24 @@ def _runs(directive: str) -> Iterator[str]:
     kind, _, rest = directive.partition(" ")
     if kind in SENTENCES | {"run", "figure", "printed"} and rest not in WITHOUT_RUN | {"stress"}:
         yield rest.partition(": ")[0]
-    yield from (each.run for each in _verdicts(directive) if each.run is not None)
+    yield from (verdict.run for verdict in _verdicts(directive) if verdict.run is not None)
 
 
-def _warnings(found: RunConclusion) -> Iterator[Notice]:
-    if found.sweep is None:
-        yield from found.points[0].warnings
+def _warnings(run: RunConclusion) -> Iterator[Notice]:
+    if run.sweep is None:
+        yield from run.points[0].warnings
     else:
-        yield from found.sweep.warnings
-        yield from (warning for _, warning in found.sweep.warned)
+        yield from run.sweep.warnings
+        yield from (warning for _, warning in run.sweep.warned)
 
 
-def _on_one_core(found: RunConclusion) -> bool:
-    told: SweepConclusion | Conclusion = found.sweep or found.points[0]
-    return told.single_core if isinstance(told, SweepConclusion) else told.on_one_core
+def _on_one_core(run: RunConclusion) -> bool:
+    conclusion: SweepConclusion | Conclusion = run.sweep or run.points[0]
+    return (
+        conclusion.single_core
+        if isinstance(conclusion, SweepConclusion)
+        else conclusion.on_one_core
+    )
 
 
 @functools.cache

@@ -49,7 +49,7 @@ def arrows(package: str = "lab", root: Path = ROOT) -> dict[tuple[str, str], Pat
     Returns:
         (importing member, imported member) -> a file with such an import.
     """
-    found = {}
+    examples = {}
     within = tuple(package.split("."))
     folder = root.joinpath(*within)
     for path in files(str(folder.relative_to(root)), root):
@@ -59,8 +59,8 @@ def arrows(package: str = "lab", root: Path = ROOT) -> dict[tuple[str, str], Pat
             if parts[: len(within)] == within and len(parts) > len(within):
                 other = parts[len(within)]
                 if other != member:
-                    found[member, other] = path
-    return found
+                    examples[member, other] = path
+    return examples
 
 
 def purpose(package: str) -> str:

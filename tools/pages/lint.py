@@ -89,28 +89,28 @@ def _entry(rule: Rule) -> Iterator[str]:
         yield f"{name}:\n\n```{language(rule)}\n{text}\n```\n"
 
 
-def prose(said: str) -> str:
+def prose(text: str) -> str:
     """Return a text with what could be markup escaped."""
-    return re.sub(r"([\\*_<|\[~])", r"\\\1", said)
+    return re.sub(r"([\\*_<|\[~])", r"\\\1", text)
 
 
-def evidence(said: str, docs: str = "../") -> str:
+def evidence(source: str, docs: str = "../") -> str:
     """
     Return where something was seen, as a link where that is on a page of this project.
 
     Args:
-        said: A part of the source of a rule.
+        source: A part of the source of a rule.
         docs: The way from the page to the folder docs.
     """
-    if said.startswith("docs/"):
-        path = DOCS.parent / said
-        target = f"runs/README.md#{path.name}" if path.is_dir() else said.removeprefix("docs/")
-        return f"[{said[5:]}]({docs}{target})"
-    if said.startswith("profiles/"):
-        return f"[{said}]({docs}../{said})"
-    if found := re.fullmatch(r"(\S+:\d+) `(.+)`", said):
-        return f"{prose(found[1])} `{found[2]}`"
-    return prose(said)
+    if source.startswith("docs/"):
+        path = DOCS.parent / source
+        target = f"runs/README.md#{path.name}" if path.is_dir() else source.removeprefix("docs/")
+        return f"[{source[5:]}]({docs}{target})"
+    if source.startswith("profiles/"):
+        return f"[{source}]({docs}../{source})"
+    if match := re.fullmatch(r"(\S+:\d+) `(.+)`", source):
+        return f"{prose(match[1])} `{match[2]}`"
+    return prose(source)
 
 
 def language(rule: Rule) -> str:

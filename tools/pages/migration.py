@@ -45,5 +45,5 @@ def shown(page: str, server: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "uwsgi.ini"
         path.write_text(ini(page), encoding="utf-8")
-        said = as_text(migrated(str(path), server, {}))
-    return f"```console\n$ .venv/bin/lab migrate {path.name} --to {server}\n{said}```\n"
+        output = as_text(migrated(str(path), server, {}))
+    return f"```console\n$ .venv/bin/lab migrate {path.name} --to {server}\n{output}```\n"

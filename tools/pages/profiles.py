@@ -88,7 +88,10 @@ def change(name: str) -> str:
     Raises:
         ProfileError: There is no such profile.
     """
-    read = {each: without_cpus(profiles.read(each)) for each in profiles.ladder(name)}
+    read = {
+        profile_name: without_cpus(profiles.read(profile_name))
+        for profile_name in profiles.ladder(name)
+    }
     return "\n".join(("```diff", *_changes(read[name], read), "```\n"))
 
 
@@ -120,7 +123,7 @@ def _other_application(profile: Profile, read: dict[str, Profile]) -> str:
     if profile.against is None or profile.reply is not None:
         return ""
     served, before = (
-        servers.settings(each).application for each in (profile, read[profile.against])
+        servers.settings(side).application for side in (profile, read[profile.against])
     )
     return f" · {ANOTHER}: `{served}` instead of `{before}`" if served != before else ""
 
@@ -144,16 +147,18 @@ def _overview(read: Mapping[str, Profile], rungs: int) -> Iterator[str]:
 
 def _effect(profile: Profile) -> list[str]:
     """Return the step's effect by metric: in the ladder's run where that has it, else the first."""
-    found = sorted(_measured(profile), key=lambda each: each[0].run.name != LADDER)
-    if not found:
+    measurements = sorted(
+        _measured(profile), key=lambda measurement: measurement[0].run.name != LADDER
+    )
+    if not measurements:
         return ["-"] * len(SHOWN)
-    run, step = found[0]
-    said = (step.get(name) for name in SHOWN)
+    run, step = measurements[0]
+    effects = (step.get(name) for name in SHOWN)
     return [
-        f"{bounded(each).partition(' [')[0]} {each.verdict_text}{mark(run)}".replace("~", "\\~")
-        if each is not None and each.ratio is not None
+        f"{bounded(effect).partition(' [')[0]} {effect.verdict_text}{mark(run)}".replace("~", "\\~")
+        if effect is not None and effect.ratio is not None
         else "-"
-        for each in said
+        for effect in effects
     ]
 
 
@@ -167,22 +172,26 @@ def _effects(profile: Profile) -> list[str]:
     for run, step in _measured(profile):
         name = run.run.name
         where = f"{_asked(run.run.plan.workload)} ([{name}](../runs/README.md#{name}))"
-        ratios = (f"{METRICS[metric].title} {judged(said)}" for metric, said in step.items())
+        ratios = (
+            f"{METRICS[metric].title} {judged(comparison)}" for metric, comparison in step.items()
+        )
         lines.append(f"- {where}: {', '.join(ratios)}{mark(run)}")
     return [line.replace("~", "\\~") for line in lines]
 
 
 def _measured(profile: Profile) -> list[tuple[Summary, dict[str, Comparison]]]:
     """Return the stored runs that have this step, and what is not withheld of it by metric."""
-    found = []
+    measurements = []
     for run in _runs():
-        step = next((each for each in run.steps if each.profile == profile.name), None)
+        step = next(
+            (candidate for candidate in run.steps if candidate.profile == profile.name), None
+        )
         if step is None or step.before is None or step.before != profile.against:
             continue
-        said = {name: step.step[name] for name in SHOWN if step.step[name].ratio is not None}
-        if said:
-            found.append((run, said))
-    return found
+        comparisons = {name: step.step[name] for name in SHOWN if step.step[name].ratio is not None}
+        if comparisons:
+            measurements.append((run, comparisons))
+    return measurements
 
 
 def _asked(workload: Workload) -> str:
@@ -194,13 +203,13 @@ def _asked(workload: Workload) -> str:
 def _runs() -> tuple[Summary, ...]:
     """Return the stored runs of `fib` at full load, in windows that last."""
     return tuple(
-        each
+        summary
         for name in names()
-        for each in swept(name)
-        if each.run.plan.workload.name == "fib"
-        and each.run.plan.load.requests is None
-        and each.run.plan.load.rate is None
-        and each.run.blocks >= ENOUGH
+        for summary in swept(name)
+        if summary.run.plan.workload.name == "fib"
+        and summary.run.plan.load.requests is None
+        and summary.run.plan.load.rate is None
+        and summary.run.blocks >= ENOUGH
     )
 
 

@@ -21,8 +21,8 @@ def selftest() -> str:
 
 def selftest_in_short() -> str:
     """Return how many of its trials were judged right, without a full stop."""
-    said = sentence(read_json(RUNS / "selftest.json", SelfTestResult))
-    return said.partition(": ")[2].rstrip(".")
+    text = sentence(read_json(RUNS / "selftest.json", SelfTestResult))
+    return text.partition(": ")[2].rstrip(".")
 
 
 def stress(name: str = "stress") -> str:

@@ -31,15 +31,17 @@ WARNED = "(see the run's warning)"
 
 def table(name: str, title: str, rows: str | None = None) -> str:
     """Return a table of a run; of its rows those named in *rows*, with commas between them."""
-    tables = {each.title: each for each in document(name).tables}
-    if (found := tables.get(title)) is None:
+    tables = {report_table.title: report_table for report_table in document(name).tables}
+    if (report_table := tables.get(title)) is None:
         raise ResultsError(RUNS / name, f"has no table {title!r}, only {', '.join(tables)}")
     if rows is not None:
         chosen = {row.strip() for row in rows.split(",")}
-        if missing := sorted(chosen - {row[0].text for row in found.rows}):
+        if missing := sorted(chosen - {row[0].text for row in report_table.rows}):
             raise ResultsError(RUNS / name, f"has no row {missing[0]!r} in its table {title!r}")
-        found = replace(found, rows=tuple(row for row in found.rows if row[0].text in chosen))
-    return warnings(name) + markdown.render_table(found)
+        report_table = replace(
+            report_table, rows=tuple(row for row in report_table.rows if row[0].text in chosen)
+        )
+    return warnings(name) + markdown.render_table(report_table)
 
 
 def printed(name: str, title: str) -> str:
@@ -67,20 +69,20 @@ def mark(run: Summary | Document) -> str:
 
 def headline(name: str) -> str:
     """Return the sentence that opens the report of a run."""
-    found = document(name)
-    return f"{found.headline}{mark(found)}"
+    report = document(name)
+    return f"{report.headline}{mark(report)}"
 
 
 def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     """Return how two profiles of a run compare, whatever lies between them."""
     run = summary(name)
-    found = run.compare(metric, changed, reference)
-    if found.verdict is Verdict.INVALID:
+    comparison = run.compare(metric, changed, reference)
+    if comparison.verdict is Verdict.INVALID:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
-    return in_a_sentence(found) + mark(run)
+    return in_a_sentence(comparison) + mark(run)
 
 
-def in_a_sentence(found: Comparison) -> str:
+def in_a_sentence(comparison: Comparison) -> str:
     """
     Return what is known of a ratio, in the words of a sentence and not of a table.
 
@@ -89,30 +91,30 @@ def in_a_sentence(found: Comparison) -> str:
     >>> print(in_a_sentence(Comparison("cpu", "a", "b", Verdict.INCONCLUSIVE, small, below=0.05)))
     0.983x [0.957, 1.01], no difference (< 5%)
     """
-    if found.ratio is None:
-        return str(found.between)
-    shown = f"{found.bound}{numbers.ratio(found.ratio).removeprefix('~')}"
-    few = " (fragile)" if found.fragile else ""
-    if found.verdict.differs:
-        return f"{shown} {found.verdict}{few}"
-    if found.may_be is MayBe.EITHER:
+    if comparison.ratio is None:
+        return str(comparison.between)
+    shown = f"{comparison.bound}{numbers.ratio(comparison.ratio).removeprefix('~')}"
+    few = " (fragile)" if comparison.fragile else ""
+    if comparison.verdict.differs:
+        return f"{shown} {comparison.verdict}{few}"
+    if comparison.may_be is MayBe.EITHER:
         return f"{shown}, both saturated the load generator"
-    return shown if found.bound else f"{shown}, {found.verdict_text}{few}"
+    return shown if comparison.bound else f"{shown}, {comparison.verdict_text}{few}"
 
 
 def decision(name: str, claim: str) -> str:
     """Return what a run says to a claim, as its outcome, such as "not seen"."""
-    for each in articles.decided(summary(name)):
-        if each.claim.id == claim:
-            return f"{each.decision}{mark(summary(name))}"
+    for verdict in articles.decided(summary(name)):
+        if verdict.claim.id == claim:
+            return f"{verdict.decision}{mark(summary(name))}"
     raise ResultsError(RUNS / name, f"is not about a claim {claim}")
 
 
 def limit(name: str, profile: str) -> str:
     """Return what limits a profile and how far that is proved, as the report's table says it."""
-    for each in conclude(summary(name)).limits:
-        if each.first and profile in each.profiles:
-            return f"{cause_text(each)}{mark(summary(name))}"
+    for profile_limit in conclude(summary(name)).limits:
+        if profile_limit.first and profile in profile_limit.profiles:
+            return f"{cause_text(profile_limit)}{mark(summary(name))}"
     raise ResultsError(RUNS / name, f"does not say what limits {profile}")
 
 
@@ -128,8 +130,8 @@ def value(name: str, metric: str, profile: str) -> str:
 
 def busiest(name: str, profile: str) -> str:
     """Return the share of the requests that the busiest worker of a profile had, in the median."""
-    trials = (each for each in stored(name).trials if each.slot.arm.name == profile)
-    known = [each.readings[MOST] for each in trials if MOST in each.readings]
+    trials = (trial for trial in stored(name).trials if trial.slot.arm.name == profile)
+    known = [trial.readings[MOST] for trial in trials if MOST in trial.readings]
     if not known:
         raise ResultsError(RUNS / name, f"does not say what the workers of {profile} had")
     return f"{median(known):.0%}{mark(summary(name))}"
@@ -149,8 +151,8 @@ def plan(name: str) -> str:
 
 def gates(name: str) -> str:
     """Return what the numbers in brackets of a run's tables stand for; nothing where none is."""
-    found = enumerate(conclude(summary(name)).gates, 1)
-    return " ".join(f'`[{number}]` stands for "{each.gate.name}".' for number, each in found)
+    numbered = enumerate(conclude(summary(name)).gates, 1)
+    return " ".join(f'`[{number}]` stands for "{fired.gate.name}".' for number, fired in numbered)
 
 
 def machine(name: str) -> str:

@@ -77,7 +77,9 @@ def refresh() -> list[Path]:
 
 def _model() -> dict[str, Any]:
     """Return what the files of `lab.model` define, by name."""
-    files = (import_module(f"lab.model.{each.name}") for each in iter_modules(lab.model.__path__))
+    files = (
+        import_module(f"lab.model.{module.name}") for module in iter_modules(lab.model.__path__)
+    )
     return {name: value for file in files for name, value in vars(file).items()}
 
 
@@ -116,7 +118,7 @@ def _words(kind: type) -> Mapping[str, str]:
     """Return the string that stands below each field of a class in its source."""
     (definition,) = ast.parse(inspect.getsource(kind)).body
     assert isinstance(definition, ast.ClassDef)
-    found = {}
+    descriptions = {}
     for field, below in zip(definition.body, definition.body[1:], strict=False):
         if (
             isinstance(field, ast.AnnAssign)
@@ -124,8 +126,8 @@ def _words(kind: type) -> Mapping[str, str]:
             and isinstance(below, ast.Expr)
             and isinstance(below.value, ast.Constant)
         ):
-            found[field.target.id] = _line(str(below.value.value))
-    return found
+            descriptions[field.target.id] = _line(str(below.value.value))
+    return descriptions
 
 
 @cache
@@ -157,7 +159,7 @@ def _present(hint: Any) -> Any:
     """Return *hint* without None."""
     if NoneType not in get_args(hint):
         return hint
-    (kept,) = (each for each in get_args(hint) if each is not NoneType)
+    (kept,) = (argument for argument in get_args(hint) if argument is not NoneType)
     return kept
 
 

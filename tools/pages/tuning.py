@@ -24,8 +24,8 @@ def shown(page: str) -> str:
         config = read(str(path), Known(), container=False)
         facts = Facts(cores=2, connections=64, threads=False)
         tried = [*tries(ground_of(path.name, config, cpus=2), facts)]
-        said = as_text(missing(config, tried))
-    said = said.replace(f"{folder}/", "").replace(
+        output = as_text(missing(config, tried))
+    output = output.replace(f"{folder}/", "").replace(
         f"{lab_command()} lint --explain", ".venv/bin/lab lint --explain"
     )
-    return f"```console\n$ .venv/bin/lab tune {path.name} --dry-run\n{said}```\n"
+    return f"```console\n$ .venv/bin/lab tune {path.name} --dry-run\n{output}```\n"

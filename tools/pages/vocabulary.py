@@ -47,8 +47,12 @@ def options() -> str:
 def without_counterpart() -> str:
     """Return the features that one server alone has, with the way out."""
     rows = (
-        (_named(each), *(_options(each, program) for program in TRANSLATABLE), each.instead)
-        for each in gone()
+        (
+            _named(feature),
+            *(_options(feature, program) for program in TRANSLATABLE),
+            feature.instead,
+        )
+        for feature in gone()
     )
     return _table(("feature", *_names(), "elsewhere"), rows)
 
@@ -56,9 +60,13 @@ def without_counterpart() -> str:
 def behaviour(interface: str) -> str:
     """Return in what the servers of an interface differ though no option shows it."""
     rows = (
-        (each.about, *(each.does[program] or UNKNOWN for program in _serving(interface)), each.ask)
-        for each in hidden()
-        if each.interface == interface
+        (
+            difference.about,
+            *(difference.does[program] or UNKNOWN for program in _serving(interface)),
+            difference.ask,
+        )
+        for difference in hidden()
+        if difference.interface == interface
     )
     return _table(("what", *_names(interface), "look at"), rows)
 
@@ -77,37 +85,40 @@ def differences(keys: str) -> str:
 
 
 def _difference(key: str) -> tuple[str, ...]:
-    tables = ({each.key: each for each in found} for found in (senses().values(), gone(), hidden()))
+    tables = (
+        {feature.key: feature for feature in features}
+        for features in (senses().values(), gone(), hidden())
+    )
     known: dict[str, Sense | Gone | Hidden] = {
-        name: each for table in tables for name, each in table.items()
+        name: feature for table in tables for name, feature in table.items()
     }
-    if (found := known.get(key)) is None:
+    if (feature := known.get(key)) is None:
         raise UsageError(f"the vocabulary has no {key!r}, only {', '.join(known)}")
-    first, *others = (_cell(found, program) for program in _serving(WSGI))
+    first, *others = (_cell(feature, program) for program in _serving(WSGI))
     repeated = [
         SAME if cell == before else cell
         for before, cell in zip(("", *others), others, strict=False)
     ]
-    return f"**{_title(found)}**: {first}", *repeated
+    return f"**{_title(feature)}**: {first}", *repeated
 
 
-def _title(found: Sense | Gone | Hidden) -> str:
-    if isinstance(found, Hidden):
-        return found.about
-    return found.means if isinstance(found, Sense) else _named(found)
+def _title(feature: Sense | Gone | Hidden) -> str:
+    if isinstance(feature, Hidden):
+        return feature.about
+    return feature.means if isinstance(feature, Sense) else _named(feature)
 
 
 def _named(feature: Gone) -> str:
     return feature.key.replace("-", " ")
 
 
-def _cell(found: Sense | Gone | Hidden, program: str) -> str:
-    if isinstance(found, Hidden):
-        return found.does[program]
-    if isinstance(found, Sense):
-        return spelling(found, program)
-    has = _options(found, program)
-    return f"no equivalent: {found.instead}" if has == UNKNOWN else has
+def _cell(feature: Sense | Gone | Hidden, program: str) -> str:
+    if isinstance(feature, Hidden):
+        return feature.does[program]
+    if isinstance(feature, Sense):
+        return spelling(feature, program)
+    has = _options(feature, program)
+    return f"no equivalent: {feature.instead}" if has == UNKNOWN else has
 
 
 def spelling(sense: Sense, program: str) -> str:
@@ -116,8 +127,8 @@ def spelling(sense: Sense, program: str) -> str:
     if column is None:
         return UNKNOWN
     lost = f"no equivalent: {column.lost}" * bool(column.lost)
-    said = (*_spelt(column, program), column.says, column.explains, lost)
-    return ": ".join(filter(None, said)) or UNKNOWN
+    parts = (*_spelt(column, program), column.says, column.explains, lost)
+    return ": ".join(filter(None, parts)) or UNKNOWN
 
 
 def _spelt(column: Spelling, program: str) -> Iterator[str]:

@@ -8,5 +8,5 @@ from studies import articles
 @pytest.fixture
 def holds(request) -> bool:
     """Return whether claims.toml says that the fact holds which names this test."""
-    (claim,) = (each for each in articles.load() if each.test == request.node.nodeid)
+    (claim,) = (claim for claim in articles.load() if claim.test == request.node.nodeid)
     return claim.holds

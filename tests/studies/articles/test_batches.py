@@ -20,20 +20,22 @@ NEARLY = {"baseline": (2000, 4e-4), "tuned": (2080, 4e-4)}
 """With noise of 5 %, it may be more or not."""
 
 
-def asked(own=(), claim=CLAIM, *, blocks=10, cores=1):
+def asked(runs=(), claim=CLAIM, *, blocks=10, cores=1):
     """Return whether a run is made for a claim after these runs, and why if none is."""
-    own = [summarise(each) for each in own]
-    found, why = due(articles.by_summaries(own, [claim]), own, blocks=blocks, cores=cores)
-    assert not {each.id for each in found} & why.keys()
-    return bool(found), why.get(claim.id)
+    summaries = [summarise(run) for run in runs]
+    open_claims, why = due(
+        articles.by_summaries(summaries, [claim]), summaries, blocks=blocks, cores=cores
+    )
+    assert not {open_claim.id for open_claim in open_claims} & why.keys()
+    return bool(open_claims), why.get(claim.id)
 
 
 def test_one_run_is_made_for_all_claims_of_a_load():
     """It holds each profile once, in the claims' order."""
     other = replace(CLAIM, id="y", reference="tuned", changed="granian")
-    (found,) = batches([CLAIM, other])
-    assert found.claims == (CLAIM, other)
-    assert found.command == "lab run baseline tuned granian"
+    (batch,) = batches([CLAIM, other])
+    assert batch.claims == (CLAIM, other)
+    assert batch.command == "lab run baseline tuned granian"
 
 
 @pytest.mark.parametrize(
@@ -66,8 +68,8 @@ def test_what_a_test_has_decided_is_not_asked():
 def test_what_a_run_left_open_is_asked_again_with_more_blocks_only():
     """A run that is repeated until it decides decides by chance."""
     run = make.ladder_run(NEARLY, noise=0.05)
-    said = "inconclusive after 10 blocks (20260101-120000-fib): takes more blocks"
-    assert asked([run]) == (False, said)
+    reason = "inconclusive after 10 blocks (20260101-120000-fib): takes more blocks"
+    assert asked([run]) == (False, reason)
     assert asked([run], blocks=11) == (True, None)
 
 
@@ -75,7 +77,7 @@ def test_a_run_whose_figures_do_not_count_is_not_repeated():
     """The gate would withhold them again."""
     run = make.ladder_run(FASTER)
     dropped = {"listener.drops": 400.0, "tcp.TCPSynRetrans": 300.0}
-    trials = tuple(replace(each, readings=each.readings | dropped) for each in run.trials)
+    trials = tuple(replace(trial, readings=trial.readings | dropped) for trial in run.trials)
     made, why = asked([replace(run, trials=trials)])
     assert not made
     assert why.startswith("inconclusive after 10 blocks (")
@@ -132,6 +134,6 @@ def test_a_run_that_decides_nothing_is_made_again(run):
 def test_what_was_asked_least_often_comes_first():
     """A run that decides nothing, each time, does not keep the others waiting."""
     other = replace(CLAIM, id="y", workload="hello")
-    own = [summarise(NOISY)]
-    found, _ = due(articles.by_summaries(own, [CLAIM, other]), own, blocks=10, cores=1)
-    assert found == (other, CLAIM)
+    summaries = [summarise(NOISY)]
+    claims, _ = due(articles.by_summaries(summaries, [CLAIM, other]), summaries, blocks=10, cores=1)
+    assert claims == (other, CLAIM)

@@ -14,11 +14,13 @@ def test_claims_says_what_each_article_s_claim_came_to(tmp_path):
     """`lab claims` lists all that there are, and the ladder's with their figures and a decision."""
     done = run("lab", "claims", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)["verdicts"]
-    assert {each["claim"] for each in found} == {each.id for each in articles.load()}
-    whole = [each for each in found if each["claim"] == "ladder-whole" and each["run"]]
-    assert {each["run"] for each in whole} >= {"ladder", "walkthrough"}
-    assert all(each["decision"] != "reproduced" for each in whole)
+    verdicts = json.loads(done.stdout)["verdicts"]
+    assert {verdict["claim"] for verdict in verdicts} == {claim.id for claim in articles.load()}
+    whole = [
+        verdict for verdict in verdicts if verdict["claim"] == "ladder-whole" and verdict["run"]
+    ]
+    assert {verdict["run"] for verdict in whole} >= {"ladder", "walkthrough"}
+    assert all(verdict["decision"] != "reproduced" for verdict in whole)
 
 
 def test_the_lifetime_claim_is_decided_by_counting(tmp_path):

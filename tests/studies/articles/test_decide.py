@@ -111,8 +111,8 @@ def test_a_word_with_one_end_or_two_is_decided_by_them(band, low, high, decision
 def test_what_a_word_stands_for_is_said_with_the_outcome():
     """So that nobody has to look it up."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (2060, 4e-4)})
-    said = decided(run, CLOSE).sentence
-    assert 'says "very close", which stands for 0.8 to 1.25 times: they are as near' in said
+    sentence = decided(run, CLOSE).sentence
+    assert 'says "very close", which stands for 0.8 to 1.25 times: they are as near' in sentence
 
 
 @pytest.mark.parametrize(
@@ -221,8 +221,8 @@ def lifetime_run(respawns, window=35.0):
     )
     options = (("max-worker-lifetime", "30"),)
     listed = tuple(
-        replace(each, options=options) if each.name != "disable-logging" else each
-        for each in run.plan.profiles
+        replace(profile, options=options) if profile.name != "disable-logging" else profile
+        for profile in run.plan.profiles
     )
     summary = summarise(
         replace(run, plan=replace(make.altered(run.plan, profiles=listed), window=window))
@@ -352,8 +352,8 @@ def test_cores_that_were_not_read_are_no_cores():
     """A run that does not say how many its server had decides nothing about parallelism."""
     run = make.ladder_run(SPEEDS)
     trials = tuple(
-        replace(each, readings={k: v for k, v in each.readings.items() if k != "server.cores"})
-        for each in run.trials
+        replace(trial, readings={k: v for k, v in trial.readings.items() if k != "server.cores"})
+        for trial in run.trials
     )
     verdict = decided(replace(run, trials=trials), replace(CLAIM, cores=1))
     assert verdict.sentence.startswith(
@@ -395,8 +395,8 @@ def test_a_broken_server_does_not_hide_a_failed_noise_check():
     """The exit status is 1 then, and the noise is the same."""
     run = make.ladder_run({**SPEEDS, "c": (2000, 4e-4)}, noise=0.2)
     trials = tuple(
-        replace(each, windows=(), failure="it did not start") if each.measures("c") else each
-        for each in run.trials
+        replace(trial, windows=(), failure="it did not start") if trial.measures("c") else trial
+        for trial in run.trials
     )
     summary = summarise(replace(run, trials=trials))
     assert summary.exit_code == 1
@@ -407,7 +407,7 @@ def test_trials_that_count_for_nothing_decide_nothing():
     """Those of a server whose replies were wrong."""
 
     def wrong(trial):
-        windows = (replace(each, errors={"wrong body": 3000}) for each in trial.windows)
+        windows = (replace(window, errors={"wrong body": 3000}) for window in trial.windows)
         return replace(trial, windows=tuple(windows)) if trial.measures("b") else trial
 
     verdict = decided(replace(WHOLE, trials=tuple(map(wrong, WHOLE.trials))))
@@ -416,13 +416,15 @@ def test_trials_that_count_for_nothing_decide_nothing():
 
 def test_a_claim_is_not_decided_by_a_profile_with_another_number():
     """The claim names a profile, and that has its own number of workers."""
-    claim = next(each for each in articles.load() if each.kind == "ratio")
+    claim = next(claim for claim in articles.load() if claim.kind == "ratio")
     changed, reference = (
-        replace(make.profile(each), private_copy=PrivateCopy()) for each in sides(claim)
+        replace(make.profile(name), private_copy=PrivateCopy()) for name in sides(claim)
     )
     plan = make.altered(make.plan(reference, changed), workload=workload(claim.workload))
     assert not is_about(claim, plan)
-    ours = make.altered(plan, profiles=[replace(each, private_copy=None) for each in plan.profiles])
+    ours = make.altered(
+        plan, profiles=[replace(profile, private_copy=None) for profile in plan.profiles]
+    )
     assert is_about(claim, ours)
 
 

@@ -39,8 +39,8 @@ def started(tmp_path):
             f"[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nchdir = {SITES}\nmodule = {app}\n"
             f"processes = {workers}\n{lines}\n"
         )
-        asked = Workload(site, "/", Expectation(body=b"ready"), app, SITES)
-        return running(profiles.read(str(path)), asked, workers=workers)
+        workload = Workload(site, "/", Expectation(body=b"ready"), app, SITES)
+        return running(profiles.read(str(path)), workload, workers=workers)
 
     return started
 
@@ -72,11 +72,11 @@ def test_a_colon_names_no_callable(tmp_path):
     """Of the walkthrough's ini as it is printed: a slip of the page, and no claim."""
     file, ini = tmp_path / "app.py", tmp_path / "uwsgi.ini"
     file.write_text("def app(environ, start_response):\n    return []\n")
-    found = {}
+    outcomes = {}
     for sign in (" =", ":"):
         ini.write_text(COLON.format(file=file, sign=sign))
-        found[sign] = "callable not found" not in said_by([BIN / "uwsgi", ini])
-    assert found == {" =": True, ":": False}
+        outcomes[sign] = "callable not found" not in said_by([BIN / "uwsgi", ini])
+    assert outcomes == {" =": True, ":": False}
 
 
 def test_processes_without_threads_are_kept_on_one_cpu(started, holds):
@@ -121,15 +121,15 @@ def test_work_that_is_left_for_later_is_not_done_in_a_short_run():
     printed, due = {}, {}
     for name, handler in (("blocking", "before"), ("asyncio", "after")):
         body = Expectation(body=b"Hello World")
-        asked = Workload("numbers", "/", body, f"loadtests.workloads.numbers:{handler}")
-        with running(read_installed(name), asked) as server:
+        workload = Workload("numbers", "/", body, f"loadtests.workloads.numbers:{handler}")
+        with running(read_installed(name), workload) as server:
             times = []
             for _ in range(300):  # Python writes what it has printed in blocks of 8 KiB
                 times.append(time.monotonic())
                 assert ask(server.address).body == b"Hello World"
             printed[name] = server.log().count(":ten\n")
         # On a busy machine the first ones were asked so long ago that their work is due.
-        due[name] = sum(time.monotonic() - each >= DELAY for each in times)
+        due[name] = sum(time.monotonic() - timestamp >= DELAY for timestamp in times)
     assert printed["blocking"] > 100
     assert printed["asyncio"] <= 100 + due["asyncio"]
 
@@ -171,27 +171,27 @@ print(asyncio.get_event_loop())
 
 def test_a_policy_gives_a_program_uvloop(holds):
     """Whether the article's two lines still do; else nothing made a loop for them."""
-    said = said_by([BIN / "python", "-W", "ignore", "-c", POLICY])
-    assert ("<uvloop.Loop " in said) is holds, said
-    assert holds or "RuntimeError: There is no current event loop" in said
+    output = said_by([BIN / "python", "-W", "ignore", "-c", POLICY])
+    assert ("<uvloop.Loop " in output) is holds, output
+    assert holds or "RuntimeError: There is no current event loop" in output
 
 
 def test_uvloop_makes_a_loop(holds):
     """Whether the article's second way still does."""
-    said = said_by([BIN / "python", "-c", "import uvloop; print(uvloop.new_event_loop())"])
-    assert ("<uvloop.Loop " in said) is holds, said
+    output = said_by([BIN / "python", "-c", "import uvloop; print(uvloop.new_event_loop())"])
+    assert ("<uvloop.Loop " in output) is holds, output
 
 
 def test_uvloop_is_for_python_3_5_alone(holds):
     """Whether it fails on the Python that the lab has, which is a later one."""
-    said = said_by([BIN / "python", "-c", RUN])
-    assert ("<uvloop.Loop " not in said) is holds, said
+    output = said_by([BIN / "python", "-c", RUN])
+    assert ("<uvloop.Loop " not in output) is holds, output
 
 
 def test_uvloop_takes_cython(holds):
     """Whether it fails where Cython cannot be imported."""
-    said = said_by([BIN / "python", "-c", f"import sys; sys.modules['Cython'] = None{RUN}"])
-    assert ("<uvloop.Loop " not in said) is holds, said
+    output = said_by([BIN / "python", "-c", f"import sys; sys.modules['Cython'] = None{RUN}"])
+    assert ("<uvloop.Loop " not in output) is holds, output
 
 
 SLEEP = """
@@ -207,8 +207,8 @@ print(IOLoop.current().run_sync(slept, timeout=0.9))
 def test_asyncio_cannot_sleep_on_tornado_s_loop(holds):
     """Whether a coroutine on the loop that Tornado gives fails where it waits by asyncio."""
     pytest.importorskip("tornado", reason="tornado is not installed: make peers")
-    said = said_by([BIN / "python", "-c", SLEEP])
-    assert (said != "slept\n") is holds, said
+    output = said_by([BIN / "python", "-c", SLEEP])
+    assert (output != "slept\n") is holds, output
 
 
 def test_asyncio_could_not_sleep_on_tornado_s_loop():
@@ -246,10 +246,10 @@ def test_one_connection_is_for_one_coroutine(holds):
 
     async def two_at_once():
         connection = await asyncpg.connect(os.environ["POSTGRES_URL"])
-        asked = (connection.fetch("SELECT pg_sleep(0.1)") for _ in range(2))
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        queries = (connection.fetch("SELECT pg_sleep(0.1)") for _ in range(2))
+        answers = await asyncio.gather(*queries, return_exceptions=True)
         await connection.close()
-        return [type(each) for each in answers]
+        return [type(answer) for answer in answers]
 
     with backing.running([service], None):
         answers = asyncio.run(two_at_once())

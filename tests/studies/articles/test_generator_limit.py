@@ -32,7 +32,7 @@ def test_a_claim_is_not_decided_by_a_bound_that_points_elsewhere(busy, decision)
 
 def test_sameness_at_an_equal_rate_needs_that_rate():
     """The claims on the fast echo servers: a closed loop says nothing, whatever was measured."""
-    near = [each for each in articles.load() if each.id.startswith("uvloop-near-go")]
+    near = [claim for claim in articles.load() if claim.id.startswith("uvloop-near-go")]
     assert len(near) == 3
     for claim in near:
         verdict = decide(replace(claim, connections=None), summarise(echoing(0.5, 0.95)))

@@ -21,10 +21,12 @@ def test_the_claims_of_an_article_in_its_words():
     """Each has a row: decided with its evidence, or open with the command that would decide it."""
     text = directives.fill("<!-- statements gunicorn -->\n<!-- end -->\n")
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
-    asked = [claim for claim in articles.load() if claim.source == "gunicorn"]
-    said = [row[0].removeprefix("| ") for row in rows if row[0] != "| "]
-    assert [each.partition(". *The author: ")[0] for each in said] == [c.text for c in asked]
-    assert any(each.endswith(". *The author: not tried.*") for each in said)
+    claims = [claim for claim in articles.load() if claim.source == "gunicorn"]
+    statements = [row[0].removeprefix("| ") for row in rows if row[0] != "| "]
+    assert [statement.partition(". *The author: ")[0] for statement in statements] == [
+        c.text for c in claims
+    ]
+    assert any(statement.endswith(". *The author: not tried.*") for statement in statements)
     fact = next(row for row in rows if "tcp_tw_recycle" in row[0])
     assert (fact[1], fact[2][:10]) == ("", "**true the")
     assert "(../../tests/studies/articles/test_facts.py)" in fact[3]

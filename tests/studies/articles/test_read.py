@@ -62,14 +62,14 @@ sentence = "none in {window:g} s of {limit}, {count} there"
 
 def test_every_article_of_the_walkthrough_has_its_claims():
     """81 statements of five articles."""
-    found = articles.load()
-    assert len(found) == 81
-    assert {claim.source for claim in found} == {
+    claims = articles.load()
+    assert len(claims) == 81
+    assert {claim.source for claim in claims} == {
         "microsecond", "nonblocking", "gunicorn", "uvloop", "tornado",
     }  # fmt: skip
-    cited = [claim.article.cited for claim in found]
+    cited = [claim.article.cited for claim in claims]
     assert cited[0] == '"Getting Every Microsecond Out of uWSGI" (Ben Cane, 2016)'
-    assert all(claim.article.address for claim in found)
+    assert all(claim.article.address for claim in claims)
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,13 @@ def test_every_fact_has_its_test():
     for claim in tested:
         path, name = claim.test.split("::")
         nodes = ast.parse((ROOT / path).read_text()).body
-        (test,) = (each for each in nodes if getattr(each, "name", None) == name)
-        compared = [ast.unparse(each.test) for each in test.body if isinstance(each, ast.Assert)]
-        assert any(each.endswith(" is holds") for each in compared), claim.test
+        (test,) = (node for node in nodes if getattr(node, "name", None) == name)
+        compared = [
+            ast.unparse(statement.test)
+            for statement in test.body
+            if isinstance(statement, ast.Assert)
+        ]
+        assert any(condition.endswith(" is holds") for condition in compared), claim.test
 
 
 @pytest.mark.parametrize(
@@ -176,11 +180,11 @@ def test_what_the_article_says_is_a_range(claim, limits):
 
 def test_each_band_of_ours_is_said_with_its_ends_and_a_reason():
     """So that an author can object to it."""
-    found = articles.bands()
-    assert (str(found["very close"]), str(found["at least twice"]), str(found["excellent"])) == (
+    bands = articles.bands()
+    assert (str(bands["very close"]), str(bands["at least twice"]), str(bands["excellent"])) == (
         "0.8 to 1.25 times", "at least 2 times", "at most 2 times",
     )  # fmt: skip
-    assert all(band.reading for band in found.values())
+    assert all(band.reading for band in bands.values())
 
 
 @pytest.mark.parametrize(
@@ -193,33 +197,33 @@ def test_what_stands_in_a_server_s_place_decides_nothing_of_it(theirs, decision)
         summary="A moon", role=BackingRole.BACKEND, run=(), ready=(), url="MOON_URL", theirs=theirs
     )
     claim = Claim("x", "article", "b is faster", "fib", "a", "b", direction="above")
-    (found,) = articles.verdicts(
+    (verdict,) = articles.verdicts(
         [replace(run, plan=replace(run.plan, backing=(moon,)))],
         [replace(claim, variable="MOON_URL")],
     )
-    assert found.decision is decision
+    assert verdict.decision is decision
     needs = "the claim needs a server of your own, named by MOON_URL, this run had one that stands"
-    assert found.sentence.startswith(needs) is not theirs
+    assert verdict.sentence.startswith(needs) is not theirs
 
 
 def test_parallelism_is_not_decided_on_one_core():
     """What four processes give cannot show on one core, so the ladder's run reverses nothing."""
     stored = articles.verdicts([read_run(RUNS / "ladder")])
-    found = {each.claim.id: each for each in stored if each.run is not None}
+    verdicts = {verdict.claim.id: verdict for verdict in stored if verdict.run is not None}
     for name in ("ladder-processes-threads", "ladder-whole"):
-        assert found[name].decision is Decision.INCONCLUSIVE
-        assert found[name].sentence.startswith(
+        assert verdicts[name].decision is Decision.INCONCLUSIVE
+        assert verdicts[name].sentence.startswith(
             "the claim needs at least 2 server cores, this run had 1."
         )
-    assert found["ladder-cython"].decision is Decision.NOT_SEEN
+    assert verdicts["ladder-cython"].decision is Decision.NOT_SEEN
 
 
 def test_parallelism_is_bounded_where_the_server_had_two_cores():
     """With the load on the same two the published three and five times are excluded."""
     stored = articles.verdicts([read_run(RUNS / "ladder-two-cores")])
-    found = {each.claim.id: each for each in stored if each.run is not None}
+    verdicts = {verdict.claim.id: verdict for verdict in stored if verdict.run is not None}
     for name in ("ladder-processes-threads", "ladder-whole"):
-        verdict = found[name]
+        verdict = verdicts[name]
         assert verdict.decision is Decision.NOT_SEEN
         assert verdict.comparison.ratio is None
         assert verdict.comparison.between.high < 1.5
@@ -292,12 +296,12 @@ def test_an_error_names_the_file_and_the_claim(tmp_path, text, problem):
 def test_a_claim_is_decided_under_each_load():
     """The article's own load drops connections, so it decides nothing; the sustained one does."""
     stored = articles.verdicts([read_run(RUNS / name) for name in ("ladder", "walkthrough")])
-    steps = [each for each in stored if each.claim.id == "ladder-processes-threads"]
-    assert [each.run for each in steps] == ["ladder", "walkthrough"]
+    steps = [verdict for verdict in stored if verdict.claim.id == "ladder-processes-threads"]
+    assert [verdict.run for verdict in steps] == ["ladder", "walkthrough"]
     assert steps[0].comparison.ratio is not None
     assert steps[1].decision is Decision.INCONCLUSIVE
     assert steps[1].uncounted.startswith("not counted: 1.1")
-    rungs = [each for each in stored if each.claim.id == "ladder-disable-logging"]
+    rungs = [verdict for verdict in stored if verdict.claim.id == "ladder-disable-logging"]
     assert "handshakes dropped" in rungs[1].sentence
 
 
@@ -330,9 +334,9 @@ def test_a_claim_that_no_run_can_decide_says_what_it_takes(workload, changed, de
 def test_what_an_option_did_not_do_decides_where_the_interval_cannot():
     """A worker's age, which nobody looks at without a master, counted in a stored run."""
     (verdict,) = (
-        each
-        for each in articles.verdicts([read_run(RUNS / "lifetime")])
-        if each.claim.inaction is not None and each.run is not None
+        verdict
+        for verdict in articles.verdicts([read_run(RUNS / "lifetime")])
+        if verdict.claim.inaction is not None and verdict.run is not None
     )
     assert "no worker of max-worker-lifetime was replaced, where its limit is 30 s" in (
         verdict.sentence

@@ -64,7 +64,7 @@ def _processes(monkeypatch):
 
 def folders(path, name="run.json"):
     """Return the runs below *path* that have a file of that name."""
-    return sorted(each.parent.name for each in path.glob(f"results/*/{name}"))
+    return sorted(file.parent.name for file in path.glob(f"results/*/{name}"))
 
 
 @pytest.mark.slow
@@ -76,13 +76,13 @@ def test_what_was_interrupted_goes_on_and_ends(tmp_path, name):
         whole = folders(tmp_path, "summary.json")
         lab.send_signal(getattr(signal, name))
         code = lab.wait(10)
-    said = (tmp_path / "output").read_text()
+    output = (tmp_path / "output").read_text()
     assert len(whole) == 1
-    assert f"  {FIRST} (about " in said
-    assert f"  {SECOND} (about " in said
+    assert f"  {FIRST} (about " in output
+    assert f"  {SECOND} (about " in output
     if name == "SIGINT":
         assert code == 130
-        left = said.partition("\nLeft, 1 run:\n")[2]
+        left = output.partition("\nLeft, 1 run:\n")[2]
         assert left.startswith(f"  {SECOND} (about ")
         assert "\nGo on with: " in left
         assert "lab: interrupted by SIGINT" in left
@@ -116,8 +116,8 @@ def test_a_budget_that_is_too_small_makes_nothing_and_says_what_is_left(tmp_path
 def test_a_reason_is_said_once_for_all_claims_that_it_keeps_open():
     """A missing program keeps several open."""
     why = {"x": "takes a test", "y": "takes profile lunar", "z": "takes a test"}
-    said = list(missing._closing((), (), why))
-    assert said[-2:] == ["  x, z: takes a test", "  y: takes profile lunar"]
+    lines = list(missing._closing((), (), why))
+    assert lines[-2:] == ["  x, z: takes a test", "  y: takes profile lunar"]
 
 
 def test_a_profile_that_is_missing_here_is_said_and_the_others_are_asked(tmp_path, monkeypatch):
@@ -125,8 +125,8 @@ def test_a_profile_that_is_missing_here_is_said_and_the_others_are_asked(tmp_pat
     absent = "needs granian (make peers), which is not installed"
 
     def looked(name):
-        found = look(name)
-        return Installation(found.profile, absent) if name == "granian" else found
+        installation = look(name)
+        return Installation(installation.profile, absent) if name == "granian" else installation
 
     monkeypatch.setattr(missing, "look_at_all", lambda names: [*map(looked, names)])
     other = replace(CLAIM, id="y", changed="granian")
@@ -171,10 +171,10 @@ def in_time(monkeypatch, ready, budget, *outcomes):
         clock[0] += 0.001
         return clock[0]
 
-    def made(asked, _understood):
-        own = next(each for each in ready if each.asked is asked)
-        begun.append(own)
-        clock[0] += own.seconds
+    def made(job, _understood):
+        ready_run = next(ready_run for ready_run in ready if ready_run.asked is job)
+        begun.append(ready_run)
+        clock[0] += ready_run.seconds
         raise next(outcomes)
 
     monkeypatch.setattr(missing, "made", made)
@@ -224,12 +224,12 @@ def test_a_run_that_decides_nothing_changes_no_count(tmp_path, monkeypatch):
     monkeypatch.setattr(articles, "load", lambda: (CLAIM,))
     monkeypatch.setattr(articles, "stored_runs", lambda: ())
     monkeypatch.setattr(missing, "read_run", lambda folder: runs[folder.name])
-    said = []
+    counts = []
     for name in runs:
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.json").touch()
-        said.append(show.counts(Ledger(tmp_path).verdicts()))
-    assert said == [
+        counts.append(show.counts(Ledger(tmp_path).verdicts()))
+    assert counts == [
         "1 claim: 1 no run yet.",
         "1 claim: 1 reproduced.",
     ]
@@ -257,9 +257,9 @@ def test_a_run_that_fails_does_not_end_the_others(monkeypatch, ready, capsys):
     errors = ServerStartError("tuned", "it did not start"), UnmeasuredError("too noisy")
     status, begun = in_time(monkeypatch, ready, 60, *errors)
     assert (status, begun) == (1, ready)
-    said = capsys.readouterr().err
-    assert "lab: profile tuned: it did not start" in said
-    assert "lab: too noisy" in said
+    output = capsys.readouterr().err
+    assert "lab: profile tuned: it did not start" in output
+    assert "lab: too noisy" in output
 
 
 def test_an_interruption_ends_all_of_them(monkeypatch, ready):

@@ -62,8 +62,10 @@ def test_of_ends_only_that_is_said_which_all_ratios_between_have_in_common(
 ):
     """With a floor of 5 %; an end of which nothing is known excludes nothing."""
     verdict = verdict_of(low or 0.0, high or float("inf"), 0.05, Better.HIGHER)
-    found = Comparison("throughput", "a", "b", verdict, None, between=Between(low, high, 10, 0.95))
-    assert decision_of(claim, found, 0.05) == decision
+    comparison = Comparison(
+        "throughput", "a", "b", verdict, None, between=Between(low, high, 10, 0.95)
+    )
+    assert decision_of(claim, comparison, 0.05) == decision
 
 
 def bound(*names, cores=1.0):
@@ -73,7 +75,7 @@ def bound(*names, cores=1.0):
     for trial in run.trials:
         windows, readings = trial.windows, {"server.cores": cores, "machine.cores": 2.0}
         if trial.slot.arm.name in names:
-            windows = tuple(replace(each, **LIMITED) for each in windows)
+            windows = tuple(replace(window, **LIMITED) for window in windows)
             readings |= {"server.busiest": 0.3}
             if trial.slot.arm.name == "a":  # it waits, too
                 readings |= {"server.cpu_user": 0.6, "server.cpu_system": 0.2}

@@ -56,7 +56,7 @@ def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():
     assert "What the open claims take: lab claims" in text
 
 
-def swept(found):
+def swept(outcomes):
     """Return the verdicts of a sweep on one claim: of connections -> decision and ratio."""
     return [
         ClaimVerdict(
@@ -67,13 +67,13 @@ def swept(found):
             f"{connections} connections, 1 s",
             replace(RATIO, ratio=Estimate(value, value - 0.1, value + 0.1, 5)),
         )
-        for connections, (decision, value) in found.items()
+        for connections, (decision, value) in outcomes.items()
     ]
 
 
 def test_the_values_of_a_sweep_that_come_to_the_same_are_one_row():
     """With the smallest and the largest figure, and all numbers or how many."""
-    found = swept(
+    verdicts = swept(
         {
             1: (Decision.NOT_SEEN, 1.0),
             20: (Decision.REPRODUCED, 4.0),
@@ -81,7 +81,7 @@ def test_the_values_of_a_sweep_that_come_to_the_same_are_one_row():
             60: (Decision.REPRODUCED, 3.8),
         }
     )
-    rows = show.verdict_table(found).rows
+    rows = show.verdict_table(verdicts).rows
     assert [[cell.text for cell in row] for row in rows] == [
         ["ladder-x", "1 connections, 1 s", "3.08x", "~1.00x [0.900, 1.10]", "not seen"],
         ["", "20, 40 or 60 connections, 1 s", "", "3.50x [3.40, 3.60] to 4.00x [3.90, 4.10]",
@@ -94,10 +94,10 @@ def test_the_values_of_a_sweep_that_come_to_the_same_are_one_row():
 
 def test_each_value_of_a_sweep_has_its_own_sentence():
     """Told apart by its load."""
-    found = swept({1: (Decision.NOT_SEEN, 1.0), 20: (Decision.REPRODUCED, 4.0)})
-    (said,) = show.document(found).notes
+    verdicts = swept({1: (Decision.NOT_SEEN, 1.0), 20: (Decision.REPRODUCED, 4.0)})
+    (note,) = show.document(verdicts).notes
     assert (
-        "[sweep, 1 connections, 1 s] not seen: So. [sweep, 20 connections, 1 s] reproduced" in said
+        "[sweep, 1 connections, 1 s] not seen: So. [sweep, 20 connections, 1 s] reproduced" in note
     )
 
 
@@ -119,8 +119,8 @@ def test_what_a_quoted_run_warns_of_is_said_of_its_claims(said):
     noisy = replace(VERDICTS[0], warnings=(NotEnded(3),))
     assert said((noisy, noisy, *VERDICTS[1:])).banners == (f"one: {THREE}",)
     assert said(VERDICTS).banners == ()
-    found = json.loads(show.render_json((noisy, *VERDICTS[1:])))["verdicts"]
-    assert [each.get("banners") for each in found] == [[THREE], None, None]
+    verdicts = json.loads(show.render_json((noisy, *VERDICTS[1:])))["verdicts"]
+    assert [verdict.get("banners") for verdict in verdicts] == [[THREE], None, None]
 
 
 def test_what_a_sweep_warns_of_at_many_values_is_said_once():
@@ -128,14 +128,14 @@ def test_what_a_sweep_warns_of_at_many_values_is_said_once():
     first, second = (
         replace(
             VERDICTS[0],
-            load=f"{each} connections",
-            warnings=(replace(NOISE, reference=f"a{each}"),),
+            load=f"{connections} connections",
+            warnings=(replace(NOISE, reference=f"a{connections}"),),
         )
-        for each in (1, 20)
+        for connections in (1, 20)
     )
-    (said,) = show.document((first, second)).banners
+    (banner,) = show.document((first, second)).banners
     first_words = text_of(first.warnings[0])
-    assert said == f"one: at 2 values (figures of 1 connections): {first_words}"
+    assert banner == f"one: at 2 values (figures of 1 connections): {first_words}"
     assert first_words.endswith("Stop other work and run again.")
     assert with_status(first.warnings[0]) == first_words + STATUS_3
     (alone,) = show.document((first, first)).banners
@@ -145,14 +145,14 @@ def test_what_a_sweep_warns_of_at_many_values_is_said_once():
 def test_all_that_one_run_warns_of_is_said():
     """Two warnings of one kind are both there: they are of one place."""
     unfair = replace(VERDICTS[0], warnings=(NotEnded(3), NotEnded(4)))
-    said = show.document((unfair, unfair)).banners
-    assert said == (f"one: {THREE}", f"one: {text_of(NotEnded(4))}")
+    banners = show.document((unfair, unfair)).banners
+    assert banners == (f"one: {THREE}", f"one: {text_of(NotEnded(4))}")
 
 
 def told(decisions):
     """Return the sum of a claim with these verdicts, of runs, and of another one never run."""
-    own = [ClaimVerdict(CLAIM, each, "So.", f"run {each}") for each in decisions]
-    return show.document((*own, VERDICTS[2])).context[0]
+    verdicts = [ClaimVerdict(CLAIM, decision, "So.", f"run {decision}") for decision in decisions]
+    return show.document((*verdicts, VERDICTS[2])).context[0]
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def told(decisions):
 )
 def test_a_claim_is_counted_once_whatever_the_number_of_runs(decisions, came_to):
     """So that the parts add up: what settles it, or the nearest that leaves it open."""
-    said = told([Decision(each) for each in decisions])
-    assert said == f"2 claims: {came_to}."
+    summary = told([Decision(decision) for decision in decisions])
+    assert summary == f"2 claims: {came_to}."
 
 
 @functools.cache
@@ -179,9 +179,9 @@ def of_stored_runs():
 
 def test_the_stored_sum_adds_up():
     """Each claim is in one part."""
-    found = of_stored_runs()
-    said = show.document(found).context[0]
-    total, *parts = map(int, re.findall(r"\d+", said))
+    verdicts = of_stored_runs()
+    summary = show.document(verdicts).context[0]
+    total, *parts = map(int, re.findall(r"\d+", summary))
     assert total == sum(parts) == len(articles.load())
 
 
@@ -196,7 +196,7 @@ def test_the_overview_has_for_each_article_what_was_decided_and_what_is_open():
         takes=(*parts, "at least 2 server cores"),
         lacks=parts,
     )
-    found = (
+    verdicts = (
         replace(VERDICTS[0], claim=claim),
         far,
         ClaimVerdict(
@@ -204,7 +204,7 @@ def test_the_overview_has_for_each_article_what_was_decided_and_what_is_open():
         ),
         FACT,
     )
-    text = terminal.render_document(show.overview(found), 80)
+    text = terminal.render_document(show.overview(verdicts), 80)
     decided, left, other = text.split("\n\n")[1:4]
     assert decided.startswith('"An article" (2016): 1 of 3 decided\n')
     assert decided.splitlines()[-1].startswith("ladder-x  64 connections, 3 s  3.08x    0.871x")
@@ -217,8 +217,8 @@ def test_the_overview_has_for_each_article_what_was_decided_and_what_is_open():
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_stored_overview_is_as_wide_as_asked(width):
     """With all of our claims; each article's parts add up to its number."""
-    found = of_stored_runs()
-    text = terminal.render_document(show.overview(found), width)
+    verdicts = of_stored_runs()
+    text = terminal.render_document(show.overview(verdicts), width)
     assert max(map(len, text.splitlines())) <= width
     parts: dict[str, list[tuple[int, int]]] = {}
     for name, part, total in re.findall(
@@ -226,16 +226,16 @@ def test_the_stored_overview_is_as_wide_as_asked(width):
     ):
         parts.setdefault(name, []).append((int(part), int(total)))
     assert sum(total[0][1] for total in parts.values()) == len(articles.load())
-    for each in parts.values():
-        assert sum(part for part, _ in each) == each[0][1]
+    for counts in parts.values():
+        assert sum(part for part, _ in counts) == counts[0][1]
 
 
 def test_what_is_newly_decided_is_said_in_a_line():
     """A claim that was open and is not; neither one that was decided before, nor one left open."""
     settled, stays = VERDICTS[0], VERDICTS[2]
     before = (replace(settled, decision=Decision.INCONCLUSIVE), stays, FACT)
-    (found,) = show.newly(before, (settled, stays, FACT))
-    assert show.in_a_line(found) == (
+    (verdict,) = show.newly(before, (settled, stays, FACT))
+    assert show.in_a_line(verdict) == (
         "ladder-x: not seen, 0.871x [0.792, 0.961] where the article says 3.08x (one)"
     )
     assert show.newly((settled, stays, FACT), (settled, stays, FACT)) == ()
@@ -253,11 +253,11 @@ def test_claims_as_markdown_and_json():
 
 def test_what_an_author_says_against_his_claim_stands_beside_it():
     """In the sentence on it, and in JSON."""
-    own = replace(CLAIM, caveat="not on my machine")
-    (said,) = show.document([replace(VERDICTS[0], claim=own)]).notes
-    assert said.startswith("ladder-x (article): b is faster (the author: not on my machine). [one]")
-    (found,) = json.loads(show.render_json([replace(VERDICTS[0], claim=own)]))["verdicts"]
-    assert found["caveat"] == "not on my machine"
+    claim = replace(CLAIM, caveat="not on my machine")
+    (note,) = show.document([replace(VERDICTS[0], claim=claim)]).notes
+    assert note.startswith("ladder-x (article): b is faster (the author: not on my machine). [one]")
+    (verdict,) = json.loads(show.render_json([replace(VERDICTS[0], claim=claim)]))["verdicts"]
+    assert verdict["caveat"] == "not on my machine"
 
 
 def test_figures_that_do_not_count_are_shown_as_such():
@@ -272,13 +272,15 @@ def test_each_outcome_that_is_there_is_explained():
     (first, second, *rest) = show.document((*VERDICTS, FACT)).legend
     assert first.startswith("not seen: An effect of that size is excluded")
     assert second.startswith("inconclusive: ")
-    assert not [each for each in rest if each.startswith(tuple(map(str, Decision)))]
+    assert not [line for line in rest if line.startswith(tuple(map(str, Decision)))]
 
 
 def test_every_outcome_has_its_sentence():
     """Which pages and the terminal print."""
     assert set(OUTCOMES) == set(Decision)
-    assert all(said.count(". ") == 0 and said.endswith(".") for said in OUTCOMES.values())
+    assert all(
+        sentence.count(". ") == 0 and sentence.endswith(".") for sentence in OUTCOMES.values()
+    )
 
 
 def test_claims_without_any_run_are_a_list():

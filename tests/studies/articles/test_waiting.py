@@ -47,8 +47,8 @@ def under_way(upstream, name, app=PLAIN, *, held=False):
         app: Its handler.
         held: Whether no reply comes before all are there; only for a profile that gets so far.
     """
-    asked = Workload("waiting", "/", Expectation(body=b"Pong!"), app)
-    with running(read_installed(name), asked, cores=[min(os.sched_getaffinity(0))]) as server:
+    workload = Workload("waiting", "/", Expectation(body=b"Pong!"), app)
+    with running(read_installed(name), workload, cores=[min(os.sched_getaffinity(0))]) as server:
         upstream.most = 0
         if held:
             upstream.opened.clear()
@@ -57,7 +57,7 @@ def under_way(upstream, name, app=PLAIN, *, held=False):
                 until(lambda: upstream.under_way == SENT, f"{SENT} requests upstream")
             threads = [psutil.Process(pid).num_threads() for pid in server.spawned()]
             upstream.opened.set()
-            assert [each.result().body for each in replies] == [b"Pong!"] * SENT
+            assert [future.result().body for future in replies] == [b"Pong!"] * SENT
     return upstream.most, sum(threads)
 
 

@@ -17,28 +17,32 @@ TURNS, _ = planted_turns(100e-6, 10e-9)
 def test_each_version_is_counted_with_its_own_turns(tmp_path, monkeypatch):
     """And the counts lie beside the recording."""
 
-    def counted(sought, asked, status, runtime):
-        assert (sought.module, asked.path, status) == ("studies.judges.planted", "/9000", 200)
+    def counted(sought, request, status, runtime):
+        assert (sought.module, request.path, status) == ("studies.judges.planted", "/9000", 200)
         spun = int(runtime.variables.reveal()["SPIN"])
         return Cost(1_000_000.0 + 100 * spun, 0.0)
 
     monkeypatch.setattr(counts, "cost", counted)
     monkeypatch.setattr(counts, "require_tools", lambda: None)
-    found = count(tmp_path, TURNS)
-    assert read_counts(tmp_path) == found
-    spun = {name: (each[0] - 1_000_000) // 100 for name, each in found.requests.items()}
+    instructions = count(tmp_path, TURNS)
+    assert read_counts(tmp_path) == instructions
+    spun = {
+        name: (figures[0] - 1_000_000) // 100 for name, figures in instructions.requests.items()
+    }
     assert spun["10 % more"] == TURNS["more-10-a"]
     assert spun["5 % less"] == TURNS["less-5"]
-    assert all(len(each) == counts.TIMES for each in found.requests.values())
+    assert all(len(figures) == counts.TIMES for figures in instructions.requests.values())
 
 
 @pytest.mark.slow
 def test_more_turns_are_more_instructions(tmp_path, monkeypatch):
     """Counted for real, with the programs that `lab ab --count` needs."""
     monkeypatch.setattr(counts, "TIMES", 1)
-    found = count(tmp_path, TURNS)
-    told = [found.requests[name][0] for name in ("5 % less", "alike", "2 % more", "10 % more")]
-    assert told == sorted(told)
+    instructions = count(tmp_path, TURNS)
+    figures = [
+        instructions.requests[name][0] for name in ("5 % less", "alike", "2 % more", "10 % more")
+    ]
+    assert figures == sorted(figures)
 
 
 def test_without_a_count_there_is_none(tmp_path):

@@ -58,10 +58,10 @@ def test_no_block_is_used_twice(seed):
     """The next comparison begins where the one before ended; what is left over counts for none."""
     rows = next(series(recorded(60), 0.0, duets=False))
     judge = Greedy(random.Random(seed))
-    found = cut(judge, rows)
+    comparisons = cut(judge, rows)
     assert judge.seen == [row.block for row in rows[: len(judge.seen)]]
-    assert sum(each.rows for each in found.decisions) == len(judge.seen)
-    assert found.unfinished is (len(judge.seen) < len(rows))
+    assert sum(decision.rows for decision in comparisons.decisions) == len(judge.seen)
+    assert comparisons.unfinished is (len(judge.seen) < len(rows))
 
 
 def test_base_and_head_are_measured_without_a_long_pause_between_them():
@@ -94,9 +94,9 @@ def test_no_trial_is_new_in_two_series(share, duets):
         for row in rows:
             news = [trial for sample in (row.new,) if sample for trial in sample.trials]
             olds = [trial for sample in (row.old, row.again) if sample for trial in sample.trials]
-            assert all(blocks.EFFECTS[each.slot.arm.name] == share for each in news)
-            assert all(each.slot.arm.name in blocks.OLDS for each in olds)
-            used.update((each.slot.block, each.slot.position) for each in news)
+            assert all(blocks.EFFECTS[trial.slot.arm.name] == share for trial in news)
+            assert all(trial.slot.arm.name in blocks.OLDS for trial in olds)
+            used.update((trial.slot.block, trial.slot.position) for trial in news)
     assert used
     assert set(used.values()) == {1}
 
@@ -117,8 +117,8 @@ def test_a_comparison_of_the_old_version_with_itself_shares_no_trial_with_anothe
 def test_blocks_of_the_old_version_alone_say_nothing_of_another():
     """They would be a base whose head comes long after it."""
     alone = [
-        replace(each, trials=tuple(it for it in each.trials if it.slot.arm.name in blocks.OLDS))
-        for each in recorded(10)
+        replace(block, trials=tuple(it for it in block.trials if it.slot.arm.name in blocks.OLDS))
+        for block in recorded(10)
     ]
     assert all(len(rows) == 8 for rows in series(alone, 0.0, duets=False))
     assert [*series(alone, 0.10, duets=False)] == []
@@ -130,7 +130,7 @@ def test_the_first_attempt_is_what_others_see():
         builders.paced(1000.0, cpu, name="old-1", attempt=attempt)
         for attempt, cpu in ((0, 2e-3), (1, 1e-3))
     )
-    others = [each for each in singles(0) if each.slot.arm.name != "old-1"]
+    others = [trial for trial in singles(0) if trial.slot.arm.name != "old-1"]
     rows = next(series([Block(0, (first, second, *others))], 0.0, duets=False))
     assert isinstance(rows[0], Row)
     assert rows[0].old.cpu == pytest.approx(2e-3, rel=0.01)

@@ -48,7 +48,7 @@ def judge_of(verdict, metric="cpu"):
         (others.welch, 1.10, 1.01),
         (others.mann_whitney, 1.10, 0.98),
     ],
-    ids=lambda each: getattr(each, "__name__", ""),
+    ids=lambda argument: getattr(argument, "__name__", ""),
 )
 def test_a_judge_finds_what_is_beyond_its_limit(verdict, finds, passes):
     """And calls nothing slower that is within it, or faster."""
@@ -88,7 +88,7 @@ def test_a_judge_says_nothing_of_less_than_it_takes():
 def test_without_a_figure_a_judge_cannot_tell():
     """As where no trial of the head was measured to its end."""
     empty = Sample((), None, None, {})
-    gone = [replace(each, new=empty) for at, each in enumerate(rows(1.0))]
+    gone = [replace(row, new=empty) for at, row in enumerate(rows(1.0))]
     for verdict in (others.bencher, others.best, others.median_beyond, others.welch):
         assert judge_of(verdict).judge(gone).told is False
 
@@ -128,10 +128,10 @@ def trials(ratio, count, noise):
 @pytest.mark.parametrize(("ratio", "red"), [(1.0, False), (1.10, True), (0.95, False)])
 def test_lab_ab_ends_at_a_look_once_the_limit_is_decided(ratio, red):
     """By the product's own looks: at 2 % of noise after a few blocks."""
-    found = LabAb("lab ab", "cpu", 1.2).judge(trials(ratio, 30, 0.02))
-    assert (found.red, found.told) == (red, True)
-    assert found.rows in {6, 9, 13, 19}
-    assert found.trials == 3 * found.rows
+    decision = LabAb("lab ab", "cpu", 1.2).judge(trials(ratio, 30, 0.02))
+    assert (decision.red, decision.told) == (red, True)
+    assert decision.rows in {6, 9, 13, 19}
+    assert decision.trials == 3 * decision.rows
 
 
 def test_a_confirming_run_has_blocks_of_its_own():
@@ -150,20 +150,20 @@ def test_what_a_second_run_does_not_see_is_not_red():
     judge = LabAb("lab ab --confirm", "cpu", 1.2, confirm=True)
     once = LabAb("lab ab", "cpu", 1.2).judge(trials(1.10, 60, 0.02))
     slower, alike = trials(1.10, once.rows, 0.02), trials(1.0, 60, 0.02)
-    found = judge.judge([*slower, *alike])
-    assert (found.red, found.told) == (False, False)
+    decision = judge.judge([*slower, *alike])
+    assert (decision.red, decision.told) == (False, False)
 
 
 def test_lab_ab_takes_ten_minutes_at_the_most():
     """What is open then is judged; with long trials that is after few blocks."""
-    found = LabAb("lab ab", "cpu", 20.0).judge(trials(1.05, 80, 0.05))
-    assert found.rows <= 10
+    decision = LabAb("lab ab", "cpu", 20.0).judge(trials(1.05, 80, 0.05))
+    assert decision.rows <= 10
 
 
 def test_rows_without_a_new_version_are_passed_over():
     """A version that takes turns is not in every block, and is not waited for by its own time."""
     whole = trials(1.10, 60, 0.02)
-    gaps = [each if at % 3 == 0 else replace(each, new=None) for at, each in enumerate(whole)]
-    found = LabAb("lab ab", "cpu", 1.2).judge(gaps)
-    assert found.red
-    assert found.rows > found.trials / 3
+    gaps = [row if at % 3 == 0 else replace(row, new=None) for at, row in enumerate(whole)]
+    decision = LabAb("lab ab", "cpu", 1.2).judge(gaps)
+    assert decision.red
+    assert decision.rows > decision.trials / 3

@@ -56,9 +56,9 @@ def recorder(folder, *more, mood=Mood.QUIET, minutes="0.001"):
 def test_a_block_has_three_comparisons_of_the_old_version_with_itself():
     """And 10 % more each time, while the others take turns; a duet has each version once."""
     held = [Counter(blocks.EFFECTS[name] for name in blocks.versions(n)) for n in range(60)]
-    single = [each for number, each in enumerate(held) if not blocks.is_duet(number)]
-    assert all((each[0.0], each[0.10]) == (9, 2) for each in single)
-    others = Counter(share for each in single for share in each if share not in {0.0, 0.10})
+    single = [counts for number, counts in enumerate(held) if not blocks.is_duet(number)]
+    assert all((counts[0.0], counts[0.10]) == (9, 2) for counts in single)
+    others = Counter(share for counts in single for share in counts if share not in {0.0, 0.10})
     assert others == {0.02: 16, 0.05: 16, -0.05: 16}
     assert all(set(blocks.order(1, "quiet", n)) == set(blocks.versions(n)) for n in (0, 7))
     names = [name for pair in blocks.duets(1, "quiet", 4) for name in pair]
@@ -88,7 +88,7 @@ def test_what_a_neighbour_does_follows_from_seed_and_block(mood):
     planned = [moods.schedule(mood, 3, number) for number in range(100)]
     assert planned == [moods.schedule(mood, 3, number) for number in range(100)]
     assert any(planned) is (mood is not Mood.QUIET)
-    for begin, _, share in (stretch for each in planned for stretch in each):
+    for begin, _, share in (stretch for schedule in planned for stretch in schedule):
         assert 0 <= begin < moods.LASTS
         assert 0 < share <= 1
 
@@ -102,11 +102,11 @@ def test_a_neighbour_arrives_for_as_many_blocks_as_it_was_away():
 
 def neighbours():
     """Return the processes that copy memory."""
-    found = set()
+    pids = set()
     for process in psutil.process_iter(["pid", "cmdline"]):
         if str(moods.NEIGHBOUR) in (process.info["cmdline"] or ()):
-            found.add(process.info["pid"])
-    return found
+            pids.add(process.info["pid"])
+    return pids
 
 
 def test_a_neighbour_is_nobodys_child_and_leaves():
@@ -164,7 +164,7 @@ def test_a_recorder_that_was_killed_goes_on(tmp_path):
     assert made == [0, 1]
     for run in runs(tmp_path, Mood.QUIET):
         planned = [json.loads(line) for line in (run / "planted.ndjson").read_text().splitlines()]
-        assert all(each["load"] == [] for each in planned)
+        assert all(record["load"] == [] for record in planned)
 
 
 @pytest.mark.slow
@@ -191,7 +191,7 @@ def test_a_duet_loads_two_servers_at_once(tmp_path, monkeypatch):
     wait_for(lambda: next_block(tmp_path, Mood.QUIET) >= blocks.ROUND, seconds=240)
     made.send_signal(signal.SIGKILL)
     made.communicate()
-    (duet,) = (each for each in read_blocks(tmp_path, Mood.QUIET) if each.is_duet)
+    (duet,) = (block for block in read_blocks(tmp_path, Mood.QUIET) if block.is_duet)
     assert Counter(trial.facts["duet"] for trial in duet.trials) == dict.fromkeys("01234", 2)
     assert all(trial.total("ok") and trial.readings["elapsed"] for trial in duet.trials)
 

@@ -37,7 +37,7 @@ def result(monkeypatch, tmp_path):
         "best of ten, cpu": dict.fromkeys(KINDS, SOME),
     }
     mood = MoodMade(10, 120, 2.5, 1.2, 0.25, 0.02, {"10 % more": (1.1, 1.09, 1.11)})
-    found = JudgesResult(
+    judges_result = JudgesResult(
         format=1,
         command="judge",
         seed=1,
@@ -49,9 +49,9 @@ def result(monkeypatch, tmp_path):
         moods=dict.fromkeys(("quiet", "bursts", "all"), by_judge),
     )
     path = tmp_path / "judges.json"
-    write_json(path, found)
+    write_json(path, judges_result)
     read = read_json(path, JudgesResult)
-    assert read == found
+    assert read == judges_result
     monkeypatch.setattr(page, "stored", lambda: read)
     return read
 
@@ -93,11 +93,11 @@ def test_the_interval_of_a_share_is_wilsons(red, of, ends):
 
 def test_what_was_made_is_read_from_the_trials():
     """All trials of `recorded` cost the same: no noise, and nothing is planted in them."""
-    found = made(recorded(20), 1.2)
-    assert (found.blocks, found.trials) == (20, 16 * 12 + 4 * 10)
-    assert found.noise == pytest.approx(0.0)
-    assert found.disturbed == 0
-    assert found.planted["10 % more"] == pytest.approx((1.0, 1.0, 1.0))
+    mood = made(recorded(20), 1.2)
+    assert (mood.blocks, mood.trials) == (20, 16 * 12 + 4 * 10)
+    assert mood.noise == pytest.approx(0.0)
+    assert mood.disturbed == 0
+    assert mood.planted["10 % more"] == pytest.approx((1.0, 1.0, 1.0))
 
 
 class Deaf:
@@ -144,17 +144,17 @@ def test_a_whole_recording_is_judged(tmp_path, monkeypatch):
     """Every judge in every mood that was recorded, and the moods together."""
     monkeypatch.setattr(result_of, "Otava", Deaf)
     recording = stored_recording(tmp_path, 45)
-    found = judged(tmp_path, recording, "judge")
-    assert set(found.moods) == {"quiet", "all"}
-    assert found.moods["all"] == found.moods["quiet"]
-    assert set(page.DRAWN) < set(found.moods["quiet"])
-    for name, counts in found.moods["quiet"].items():
+    judges_result = judged(tmp_path, recording, "judge")
+    assert set(judges_result.moods) == {"quiet", "all"}
+    assert judges_result.moods["all"] == judges_result.moods["quiet"]
+    assert set(page.DRAWN) < set(judges_result.moods["quiet"])
+    for name, counts in judges_result.moods["quiet"].items():
         assert set(counts) == set(KINDS), name
-    own = found.moods["quiet"]["lab ab, cpu"]
-    assert own["alike"].red == 0
-    assert own["10 % more"].red == own["10 % more"].comparisons > 0
-    assert found.recorded["quiet"].planted["10 % more"][0] == pytest.approx(1.10, abs=0.01)
-    assert found.recorded["quiet"].blocks == 45
+    lab_ab_counts = judges_result.moods["quiet"]["lab ab, cpu"]
+    assert lab_ab_counts["alike"].red == 0
+    assert lab_ab_counts["10 % more"].red == lab_ab_counts["10 % more"].comparisons > 0
+    assert judges_result.recorded["quiet"].planted["10 % more"][0] == pytest.approx(1.10, abs=0.01)
+    assert judges_result.recorded["quiet"].blocks == 45
 
 
 def test_without_a_recording_there_is_nothing_to_judge(tmp_path):
