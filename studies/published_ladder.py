@@ -212,7 +212,7 @@ def main() -> None:
 
 def _share() -> float:
     """Return the share of this machine's time at which a request takes `CPU_TIME`."""
-    costs = [_measured("cython", "listen = 1024", MOST)["cpu"] for _ in range(3)]
+    costs: list[float] = [_measured("cython", "listen = 1024", MOST)["cpu"] for _ in range(3)]
     share = round(min(max(statistics.median(costs) / CPU_TIME, LEAST), MOST), 2)
     sys.stdout.write(f"the server has {share:.0%} of the time\n")
     return share
@@ -220,8 +220,8 @@ def _share() -> float:
 
 def _measured(profile: str, condition: str, share: float) -> dict[str, Any]:
     """Return a trial's outcome; one in which ab gives up is made again, and its error is kept."""
-    words = (sys.executable, "-m", "studies.published_ladder", "--trial")
-    words = (*words, profile, condition, str(share))
+    module = (sys.executable, "-m", "studies.published_ladder")
+    words = (*module, "--trial", profile, condition, str(share))
     errors = list[str]()
     while len(errors) < MOST_ERRORS:
         done = subprocess.run(
