@@ -129,7 +129,7 @@ ELSEWHERE = {
     "tests/watch/test_command.py::test_prometheus_can_read_it": (
         (
             ".venv/bin/lab watch 8000 --for 50s --format prometheus "
-            "> /var/lib/node_exporter/shop.prom"
+            "> shop.new && mv shop.new /var/lib/node_exporter/shop.prom"
         ),
     ),
     "tests/studies/test_selftest.py::test_the_quick_form_passes_here": (

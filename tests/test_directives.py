@@ -100,10 +100,10 @@ def test_a_malformed_directive_is_refused():
 
 
 def test_the_load_of_a_run_and_what_its_numbers_stand_for(monkeypatch):
-    """A sentence for each gate that has a number in the run's tables, or nothing."""
+    """The gates that have a number in the run's tables, or nothing."""
     assert "-->64 clients at full load, " in directives.fill("<!-- plan lifetime --><!-- -->")
     gates = directives.fill("<!-- gates keep-alive --><!-- -->")
-    assert ']` stands for "starvation".' in gates
+    assert "]` *starvation*" in gates
     summary = summarise(make.ladder_run({"a": (1000, 4e-4), "b": (2000, 4e-4)}))
     summary = replace(summary, rows=tuple(replace(row, tallies=()) for row in summary.rows))
     monkeypatch.setattr(runs, "summary", lambda _: summary)

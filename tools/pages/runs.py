@@ -150,9 +150,9 @@ def plan(name: str) -> str:
 
 
 def gates(name: str) -> str:
-    """Return what the numbers in brackets of a run's tables stand for; nothing where none is."""
+    """Return the gates of the numbers in brackets in a run's tables; nothing where none is."""
     numbered = enumerate(conclude(summary(name)).gates, 1)
-    return " ".join(f'`[{number}]` stands for "{fired.gate.name}".' for number, fired in numbered)
+    return ", ".join(f"`[{number}]` *{fired.gate.name}*" for number, fired in numbered)
 
 
 def machine(name: str) -> str:
