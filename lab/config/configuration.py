@@ -72,6 +72,9 @@ class Known:
     pasted: bool = False
     """Whether the text is all that there is, as in a browser: no other file can be looked for."""
 
+    lenient: bool = False
+    """Whether a start command may name a file that is not here: what that sets is unknown."""
+
     cpus: int | None = None
     """CPUs of the machine that serves; None: those of this machine."""
 
@@ -187,6 +190,11 @@ class Known:
     def is_file(self, path: Path) -> bool:
         """Return whether there is such a file, and it may be read."""
         return self.reaches(path) and path.is_file()
+
+    def lacks(self, name: str) -> bool:
+        """Return whether a command names a file that is not here, and need not be: `lenient`."""
+        path = self.named(name)
+        return self.lenient and ("$" in name or not (path in self.overlay or self.is_file(path)))
 
     def is_folder(self, path: Path) -> bool:
         """Return whether there is such a folder."""

@@ -77,12 +77,14 @@ def read(
         known: What is known besides.
         commands: Programs whose command is read as it is typed.
         container: Whether it runs in a container; None: a Dockerfile says so.
-        strict: Whether a command is refused that has an option with which it does not start.
+        strict: Whether a command is refused that has an option with which it does not start, and a
+            start command whose file is not here.
 
     Raises:
         ProfileError: It cannot be read; the message says what to name instead.
     """
     source = named(name, commands, known=known)
+    known = replace(known, lenient=not strict and source.start is not None)
     config = _read(source, known, commands=commands, container=container)
     for setting, problem in config.refused if strict else ():
         raise ProfileError(setting.option, problem)
@@ -376,7 +378,8 @@ def _in_file(path: Path, texts: Mapping[Path, str], section: str = "") -> Source
         start for start in starts if start.name == section or (not section and start.is_default)
     ]
     if not starts:
-        raise ProfileError(path, "starts no server that lab knows: name the command in quotes")
+        problem = "starts no server that lab knows: name the command in quotes, or its script"
+        raise ProfileError(path, problem)
     if not wanted:
         problem = f"has no server {section}" if section else "is for development"
         raise ProfileError(path, f"{problem}: name {names}")

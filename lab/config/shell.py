@@ -87,7 +87,7 @@ _SCRIPT = re.compile(r".*\.sh|.*entrypoint[\w.-]*|wait-for[\w.-]*")
 
 _VARIABLE = re.compile(r"[A-Za-z_]\w*\+?=")
 
-_SEVERAL = re.compile(r'\$(\w+|[@*]|\{\w+\})|"\$@"')
+_SEVERAL = re.compile(r'\$(\w+|[@*]|\{\w+(:?-\s*-[^{}]*)?\})|"\$@"')
 """A word that a shell may replace by several."""
 
 _KEYWORDS = frozenset({"then", "else", "do", "{", "!", "if", "elif", "while", "until"})

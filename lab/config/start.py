@@ -35,6 +35,9 @@ class Surroundings:
     in_list: bool = False
     """Whether its words are the entries of a list."""
 
+    escapes: Mapping[str, str] = field(default_factory=dict)
+    """Character that the file gives a meaning -> what stands for it in a command: {"$": "$$"}."""
+
     is_first_process: bool | None = None
     """Whether the process has number 1, which gets no signal that it does not handle."""
 

@@ -16,8 +16,14 @@ from lab.errors import ProfileError
 OFF = frozenset({"false", "0", "no", "off", "f", "n"})
 """What the options of a command take for no, as click does."""
 
-_WORD = re.compile(r"""(?:\\[^\n]|[^\s"'\\]|"(?:\\.|[^"\\])*"|'[^']*')+""")
-"""A word of a shell's, quotes included. A backslash at a line's end separates, as a blank does."""
+_WORD = re.compile(
+    r"""(?:\$\{[^{}"'\n]*\}|\{\{[^{}"'\n]*\}\}|\\[^\n]|[^\s"'\\]|"(?:\\.|[^"\\])*"|'[^']*')+"""
+)
+"""
+A word of a shell's, quotes included; `${NAME:- a b}` and `{{ name }}` of a template are in one.
+
+A backslash at a line's end separates, as a blank does.
+"""
 
 LITERAL = "\ue000"
 """Stands for a `$` that a shell leaves as it is, where texts with variables are taken apart."""

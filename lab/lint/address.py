@@ -15,6 +15,16 @@ def is_unix(address: str) -> bool:
     return ":" not in address and not address.startswith("=")
 
 
+def is_file(address: str) -> bool:
+    """
+    Return whether it is certainly a UNIX socket with a path.
+
+    >>> is_file("/run/$(NAME).sock"), is_file("app.sock"), is_file("$(ADDRESS)")
+    (True, True, False)
+    """
+    return is_unix(address) and (address[:1] in {"/", "."} or "$" not in address)
+
+
 def is_open(address: str) -> bool:
     """
     Return whether any host can reach it: it is on all interfaces, or on a public address.

@@ -10,6 +10,7 @@ from lab.config import servers
 from lab.config.configuration import Config
 from lab.config.server import Server
 from lab.config.spot import Setting, Spot
+from lab.config.start import Surroundings
 from lab.config.steps import Put
 from lab.config.words import words_of
 from lab.lint.flaw import Flaw
@@ -24,6 +25,8 @@ _SETTING = re.compile(
 FILES = frozenset({".py", ".toml"})
 """Endings of files that are no command, also of a server whose command is read."""
 
+NOWHERE = Surroundings()
+
 _PLAIN = re.compile(r"[^\s'\"\\;&|<>()*?#`!]+")
 """What a shell leaves as it is, except for variables."""
 
@@ -37,12 +40,12 @@ def spelled(config: Config, flaw: Flaw) -> str:
         if message.startswith(f"{setting.written}: "):
             before, message = _written(config, setting), message.removeprefix(setting.written)
             break
-    in_list = config.known.surroundings.in_list
+    around = config.known.surroundings
     for step in flaw.steps:
         if isinstance(step, Put):
-            words = _in_command(server, step.option, step.value, in_list=in_list)
+            words = _in_command(server, step.option, step.value, around)
             message = message.replace(str(step), words)
-    return before + _SETTING.sub(lambda match: _replacement(server, match, in_list), message)
+    return before + _SETTING.sub(lambda match: _replacement(server, match, around), message)
 
 
 def is_command(config: Config, spot: Spot) -> bool:
@@ -64,20 +67,25 @@ def _written(config: Config, setting: Setting) -> str:
     return " ".join(words[: 2 if has_value else 1])
 
 
-def _replacement(server: Server, match: re.Match[str], in_list: bool) -> str:
+def _replacement(server: Server, match: re.Match[str], around: Surroundings) -> str:
     option = match[1] or match[3] or match[4]
     if option not in server.options():
         return match[0]
     if match[1]:
-        return _in_command(server, option, match[2], in_list=in_list)
+        return _in_command(server, option, match[2], around)
     words = server.command_words(option, "true")
     return words[0] if words else match[0]
 
 
-def _in_command(server: Server, option: str, written: str, *, in_list: bool = False) -> str:
+def _in_command(server: Server, option: str, written: str, around: Surroundings = NOWHERE) -> str:
     """Return the words that set an option to what a file would have; that where no word does."""
     words = server.command_words(option, server.value_of(written))
-    if in_list and words[1:]:
-        return ", ".join(json.dumps(word) for word in words)
+    if around.in_list and words[1:]:
+        return _escaped(", ".join(json.dumps(word) for word in words), around)
     quoted = (word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in words)
-    return " ".join(quoted) or f"{option} = {written}"
+    return _escaped(" ".join(quoted), around) or f"{option} = {written}"
+
+
+def _escaped(text: str, around: Surroundings) -> str:
+    """Return a text as the file has it in which the command stands."""
+    return "".join(around.escapes.get(char, char) for char in text)

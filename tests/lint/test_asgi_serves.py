@@ -51,6 +51,15 @@ async def loop(scope, receive, send):
 """
 
 WSGI = """
+import time
+from pathlib import Path
+
+def slow(environ, start_response):
+    if environ["PATH_INFO"] == "/slow":
+        Path("began").touch()
+        time.sleep(2)
+    return app(environ, start_response)
+
 def app(environ, start_response):
     text = environ["SCRIPT_NAME"].encode() or b"none"
     start_response("200 OK", [("Content-Length", str(len(text)))])
@@ -199,6 +208,34 @@ def test_a_service_in_the_background_gets_no_signal(tmp_path):
         assert process.wait(60) == 0
         assert other.is_running()
         assert other.status() != psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.parametrize(
+    ("number", "options", "is_answered"),
+    [
+        (signal.SIGINT, (), False),
+        (signal.SIGQUIT, (), False),
+        (signal.SIGTERM, (), True),
+        (signal.SIGINT, ("--threads", "2"), True),
+        (signal.SIGQUIT, ("--threads", "2"), True),
+    ],
+)
+def test_on_which_signals_gunicorn_drops_a_request(number, options, is_answered, tmp_path):
+    """ST012: sync workers do on those of a quick stop; threads finish their requests."""
+    unit = tmp_path / "shop.service"
+    command = " ".join(gunicorn(*options, "shop_wsgi:slow"))
+    unit.write_text(f"[Service]\nKillSignal={number.name}\nExecStart={command}\n")
+    assert ("ST012" in {flaw.code for flaw in lint(str(unit), Known()).flaws}) is not is_answered
+    reply = b""
+    with started(tmp_path, *gunicorn(*options, "shop_wsgi:slow")) as (port, process):
+        until(lambda: served(port), "a reply")
+        with socket.create_connection(("127.0.0.1", port), 60) as client, suppress(OSError):
+            client.sendall(b"GET /slow HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            until((tmp_path / "began").exists, "the request under way")
+            process.send_signal(number)
+            while part := client.recv(999):
+                reply += part
+    assert reply.startswith(b"HTTP/1.1 200") is is_answered
 
 
 UWSGI = ("uwsgi", "--http-socket", "127.0.0.1:{port}", "--module", "shop_wsgi:app")

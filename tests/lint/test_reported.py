@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.kit import in_process
 
 FLY = """\
+kill_signal = "SIGTERM"
 [processes]
   app = "gunicorn --bind {} --workers 3 shop.wsgi:application"
 [http_service]
@@ -130,3 +132,83 @@ def test_a_path_through_the_folder_above_is_named_from_here(lint, tmp_path):
     code, out, _ = lint("../docker/uwsgi.ini")
     assert code == 1
     assert out.startswith("uwsgi.ini:")
+
+
+MISSING = [
+    ("gunicorn -c /opt/shop/gunicorn.py -k nope shop:app", "GU009 error"),
+    ("hypercorn -c /opt/shop/hypercorn.toml --worker_class asyncio shop:app", "HC002 error"),
+    ("uwsgi --ini /opt/shop/uwsgi.ini --http-keepalive=true", "UW201 no effect"),
+]
+
+
+@pytest.mark.parametrize(("command", "finding"), MISSING)
+def test_a_file_of_a_start_command_that_is_not_here_hides_only_what_it_may_set(
+    lint, command, finding
+):
+    """It lies on the server; what the command sets is judged all the same."""
+    Path("shop.service").write_text(f"[Service]\nExecStart=/venv/bin/{command}\n")
+    code, out, _ = lint("shop.service")
+    assert code == 1
+    assert re.findall(r"[A-Z]{2}\d{3} [a-z ]+?(?=  )", out) == [finding, "UW901 remark"]
+    assert "which could not be read" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "codes"),
+    [
+        ("--http :80 --http-keepalive", set()),
+        ("--socket /run/a.sock --chmod-socket", {"UW404"}),
+        ("-s /run/a.sock -C666", {"UW404"}),
+        ("--http :80 --process 4", {"UW301"}),
+    ],
+)
+def test_words_of_uwsgis_command_are_read_as_getopt_reads_them(lint, words, codes):
+    """Letters, the beginning of one option's name, and options that need no value."""
+    out = lint(f"uwsgi {words}", "--all", "--select", "UW114,UW201,UW301,UW404")[1]
+    assert set(re.findall(r"UW\d{3}", out)) == codes
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "dollars"),
+    [
+        ("compose.yaml", "services:\n  web:\n    command: uwsgi --http :80 -w a:b\n", "$$"),
+        ("shop.service", "[Service]\nExecStart=uwsgi --http :80 -w a:b\n", "$$"),
+        ("supervisord.conf", "[program:shop]\ncommand = uwsgi --http :80 -w a:b\n", "$"),
+    ],
+)
+def test_a_variable_of_uwsgi_in_advice_is_safe_from_the_file_that_has_the_command(
+    lint, name, text, dollars
+):
+    """Compose and systemd replace ${NAME}, so that the action of UW408 never ran."""
+    Path(name).write_text(text)
+    out = lint(name, "--all", "--select", "UW408")[1]
+    assert f"'regexp:{dollars}{{HTTP_X_FORWARDED_PROTO}}" in out
+
+
+def test_a_variable_of_an_older_granian_is_that_of_todays_option(lint):
+    """It was to become GRANIAN_RELOAD; and a default in braces may be no."""
+    out = lint(
+        "GRANIAN_THREADS=1 GRANIAN_RELOAD=${R:-false} granian --interface asgi a:b", "--all"
+    )[1]
+    assert "write GRANIAN_RUNTIME_THREADS" in out
+    assert "GR009" not in out
+
+
+def test_an_unknown_address_is_no_unix_socket(lint):
+    """Of UW404, which is dangerous."""
+    Path("a.ini").write_text("[uwsgi]\nmodule = a\nhttp = ${ADDRESS}\nchmod-socket = 666\n")
+    assert "UW404" not in lint("a.ini", "--all")[1]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gunicorn ${GUNICORN_OPTS:- --workers 4 --timeout 180} shop:app",
+        "uvicorn --port {{ port }} shop:app",
+    ],
+)
+def test_what_a_shell_or_a_template_fills_in_is_one_word(lint, command):
+    """The brace at its end was read as a part of the last option's value."""
+    Path("start.sh").write_text(f"#!/bin/sh\nexec {command}\n")
+    code, out, _ = lint("start.sh")
+    assert code == 0, out

@@ -357,10 +357,22 @@ def test_an_open_condition_does_not_say_that_lines_were_left_out(tmp_path):
     assert "assumes that the variable PORT is not set: give --env PORT=VALUE" in done.stdout
 
 
-def test_a_short_option_of_uwsgi_is_refused():
-    """It is an option there, and was said to have done nothing."""
-    with pytest.raises(ProfileError, match="-w: this is uWSGI's short form"):
-        migrated("uwsgi --http :80 -w shop:app", "granian", {})
+@pytest.mark.parametrize(("line", "is_said"), [("", True), ("stats = 127.0.0.1:9\n", False)])
+def test_a_master_that_stats_implies_replaces_workers(line, is_said, tmp_path):
+    """As it does where `master` is written."""
+    (tmp_path / "uwsgi.ini").write_text(f"[uwsgi]\nmodule = shop:app\nprocesses = 2\n{line}")
+    done = run("lab", "migrate", "uwsgi.ini", "--to", "gunicorn", cwd=tmp_path)
+    assert ("there is no master" in done.stdout + done.stderr) is is_said
+
+
+def test_short_options_of_uwsgi_are_read():
+    """Those of its quick start, with the value in the same word or the next."""
+    text = migrated("uwsgi --http :80 -w shop:app -Mp4 -t 30", "gunicorn", {}).text
+    assert 'wsgi_app = "shop:app"' in text
+    assert "workers = 4" in text
+    assert "# harakiri = 30" in text
+    with pytest.raises(ProfileError, match="-q: lab does not know the letter q"):
+        migrated("uwsgi --http :80 -q", "granian", {})
 
 
 def test_an_address_of_http_beside_one_of_uwsgi_is_lost(tmp_path):

@@ -50,7 +50,8 @@ def test_what_a_rule_finds_is_written_with_its_reason_and_its_source(code):
     missing_settings = missing(example(code, RULES[code].bad))
     lack = next(lack for lack in missing_settings.lacks if lack.code == code)
     comment = re.sub(r"^[;#+] | [;#] ", " ", " ".join(lack.added)).strip().replace("%%", "%")
-    assert comment.startswith(f"{lack.reason} ({code}: {source(code)})")
+    advised = "advised: " * lack.is_remark
+    assert comment.startswith(f"{advised}{lack.reason} ({code}: {source(code)})")
     assert source(code) in RULES[code].source
     assert ";" not in lack.reason
     assert "write" not in lack.reason

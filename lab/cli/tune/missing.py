@@ -202,7 +202,8 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _comment(flaw: Flaw) -> Sequence[str]:
     """Return what stands above a line: the reason, the rule, and where that was seen."""
-    comment = f"{flaw.reason} ({flaw.code}: {source(flaw.code)})"
+    advised = "" if flaw.counts else "advised: "
+    comment = f"{advised}{flaw.reason} ({flaw.code}: {source(flaw.code)})"
     return wrap(comment, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 

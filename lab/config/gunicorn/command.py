@@ -98,9 +98,11 @@ def read_command(path: Path, known: Known) -> Config:
     defaults, words_of_variable = _variables(command.before)
     in_variable = list(_joined([*_settings(words_of_variable)]))
     names_file = [setting for setting in (*in_variable, *in_command) if setting.option == "config"]
-    file = [_named(setting.value, known).settings for setting in names_file[-1:]]
+    named = names_file[-1:]
+    unread = [setting for setting in named if known.lacks(setting.value.removeprefix("file:"))]
+    file = [] if unread else [_named(setting.value, known).settings for setting in named]
     in_variable = [setting for setting in in_variable if setting.option != "config"]
-    if not file and known.cwd and known.is_file(known.cwd / DEFAULT_FILE):
+    if not names_file and known.cwd and known.is_file(known.cwd / DEFAULT_FILE):
         file = [read(known.cwd / DEFAULT_FILE, known).settings]
     of_command = [setting for setting in in_command if setting.option != "config"]
     layers = (defaults, file[-1] if file else (), in_variable, of_command)
@@ -113,6 +115,8 @@ def read_command(path: Path, known: Known) -> Config:
         {path: text},
         known,
         top=command.program.spot,
+        guesses="the file of --config is not here" * bool(unread),
+        unread_includes=tuple((setting.value or setting.raw, setting) for setting in unread),
         forms=files,
         refused=tuple(_refused([*words_of_variable, *given])),
     )

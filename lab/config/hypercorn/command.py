@@ -46,6 +46,10 @@ def read(path: Path, known: Known) -> Config:
         return config
     given = tuple(setting for setting in config.settings if setting.option != CONFIG)
     options = {setting.option for setting in given}
+    if known.lacks(named.value.removeprefix("file:")):
+        problem = "the file of --config is not here"
+        unread = (named.value or named.raw, named)
+        return replace(config, settings=given, guesses=problem, unread_includes=(unread,))
     in_file = _named(named, known)
     kept = (setting for setting in in_file.settings if setting.option not in options)
     texts = {**in_file.texts, **config.texts}

@@ -79,6 +79,7 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
         shell=shell_of(image) or built.shell,
         stop_signal=text(service.get("stop_signal")) or built.stop_signal,
         supervisor="compose",
+        escapes={"$": "$$"},
         restarts=text(service.get("restart")),
         has_other_variables="env_file" in service,
         folder=file.path.parent / (_context(service) or "."),

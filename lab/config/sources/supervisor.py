@@ -107,6 +107,7 @@ def _program(
         is_first_process=False,
         stop_signal=f"SIG{values.get('stopsignal', 'TERM').upper().removeprefix('SIG')}",
         supervisor="supervisord",
+        escapes={"%": "%%"},
         restarts=_RESTARTS.get(values.get("autorestart", "unexpected").lower(), ""),
         folder=Path(folder) if folder.startswith("/") else None,
         user=values.get("user", ""),

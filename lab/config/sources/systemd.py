@@ -55,6 +55,7 @@ def _starts(file: SourceFile) -> Iterator[StartCommand]:
         is_first_process=False,
         stop_signal=values.get("KillSignal", ""),
         supervisor="systemd",
+        escapes={"$": "$$", "%": "%%"},
         unit_type=values.get("Type", ""),
         restarts=values.get("Restart", "no"),
         folder=Path(folder) if folder.startswith("/") else None,

@@ -29,6 +29,9 @@ LETTERS = {
 }  # fmt: skip
 """Letter -> option, of the core and the Python plugin: core/uwsgi.c:40, python_plugin.c:88."""
 
+BARE = frozenset({"uwsgi_opt_set_int", "uwsgi_opt_set_64bit", "uwsgi_opt_chmod_socket"})
+"""Functions of options that may have a value, for which none is 1."""
+
 UNREPLACED = "lab does not read the default of a variable in a command of uWSGI: write the value"
 
 
@@ -39,46 +42,29 @@ def read_command(text: str, known: Known) -> Config:
     Variables before it that uWSGI takes for options count first.
 
     Raises:
-        ProfileError: It has what is not read here, such as options of one letter.
+        ProfileError: It has what is not read here, such as a variable for an option.
     """
     here = Path(PROGRAM)
     command = command_of(text, here, PROGRAM)
     assert command is not None
     settings: list[Setting] = []
+    unread: list[tuple[str, Setting]] = []
     texts, top = {here: text}, command.program.spot
     words = [*filter(_option_of, command.before), *command.behind]
     variables = [word for word in words if _has_default(word)]
     rest = iter(words)
     for word in rest:
-        place = word
-        name, equals, value = _value(word).lstrip("-").partition("=")
-        if option := _option_of(word):
-            name = option
-        elif re.match(r"-[^-]", word.value):
-            raise ProfileError(
-                word.value, "this is uWSGI's short form: write the long name of the option"
-            )
-        elif not word.value.startswith("-"):
-            name, value = "ini", word.value.partition(":")[0]
-        elif "$" in name:
-            problem = "which option this is depends on a variable: write the option"
-            raise ProfileError(word.value, problem)
-        elif name not in uwsgi_options().entries:
-            close = uwsgi_options().nearest(name)
-            hint = f"write --{close}" if close else "leave it out"
-            raise ProfileError(word.value, f"uWSGI does not start with this option: {hint}")
-        elif not equals and takes_value(name):
-            place = next(rest, replace(word, value=""))
-            if not place.value:
-                raise ProfileError(word.value, "the option needs a value")
-            value = _value(place)
-        if name in {"ini", "yaml", "json", "xml"}:
-            file = read(known.named(value), known)
-            settings += file.settings
-            texts, top = {**texts, **file.texts}, file.top
-        else:
-            column = place.column + len(place.raw) - len(value)
-            settings.append(Setting(name, value, word.spot, value, column))
+        for name, value, place in _options(word, rest):
+            if name in {"ini", "yaml", "json", "xml"}:
+                if known.lacks(value):
+                    unread.append((value, Setting(name, value, word.spot, value)))
+                    continue
+                file = read(known.named(value), known)
+                settings += file.settings
+                texts, top = {**texts, **file.texts}, file.top
+            else:
+                column = place.column + len(place.raw) - len(value)
+                settings.append(Setting(name, value, word.spot, value, column))
     return Config(
         "uWSGI",
         here,
@@ -87,9 +73,73 @@ def read_command(text: str, known: Known) -> Config:
         known,
         uwsgi_options(),
         top,
+        guesses="a file of the command is not here" * bool(unread),
+        unread_includes=tuple(unread),
         forms=frozenset(texts),
         refused=tuple((replace(word, option=word.raw), UNREPLACED) for word in variables),
     )
+
+
+def _options(word: Setting, rest: Iterator[Setting]) -> Iterator[tuple[str, str, Setting]]:
+    """Yield the options of a word, their values, and the word with the value, which may be next."""
+    name, equals, value = _value(word).lstrip("-").partition("=")
+    if option := _option_of(word):
+        yield option, value, word
+    elif re.match(r"-[^-]", word.value):
+        yield from _of_letters(word, rest)
+    elif not word.value.startswith("-"):
+        yield "ini", word.value.partition(":")[0], word
+    elif "$" in name:
+        problem = "which option this is depends on a variable: write the option"
+        raise ProfileError(word.value, problem)
+    else:
+        name = _whole(word, name)
+        yield (name, value, word) if equals else (name, *_argument(word, name, rest))
+
+
+def _whole(word: Setting, name: str) -> str:
+    """
+    Return the option of a name, which may be the beginning of a single one.
+
+    Source: core/init.c:278, getopt_long.
+    """
+    entries = uwsgi_options().entries
+    if name in entries:
+        return name
+    begun = [whole for whole in entries if whole.startswith(name)]
+    if len(begun) == 1:
+        return begun[0]
+    close = uwsgi_options().nearest(name)
+    hint = f"write --{close}" if close else "leave it out"
+    raise ProfileError(word.value, f"uWSGI does not start with this option: {hint}")
+
+
+def _argument(word: Setting, name: str, rest: Iterator[Setting]) -> tuple[str, Setting]:
+    """Return the value of an option that has none in its word, and the word with the value."""
+    if not takes_value(name):
+        entry = uwsgi_options().entries[name]
+        return "1" * (entry.argument == "optional" and entry.setter in BARE), word
+    place = next(rest, replace(word, value=""))
+    if not place.value:
+        raise ProfileError(word.value, "the option needs a value")
+    return _value(place), place
+
+
+def _of_letters(word: Setting, rest: Iterator[Setting]) -> Iterator[tuple[str, str, Setting]]:
+    """Yield the options of a word of letters; the value of the last may be the next word."""
+    letters = _value(word)[1:]
+    for at, letter in enumerate(letters, start=1):
+        if (name := LETTERS.get(letter)) is None:
+            problem = f"lab does not know the letter {letter}: write the long name of the option"
+            raise ProfileError(word.value, problem)
+        if uwsgi_options().entries[name].argument == "no":
+            yield name, "", word
+        elif value := letters[at:]:
+            yield name, value, word
+            return
+        else:
+            yield name, *_argument(word, name, rest)
+            return
 
 
 def long_words(words: Sequence[str]) -> list[str]:
@@ -103,7 +153,7 @@ def long_words(words: Sequence[str]) -> list[str]:
     """
     long, rest = [], iter(words)
     for word in rest:
-        names = [*_of_letters(word, rest)] if re.match(r"-[^-]", word) else [word]
+        names = [*_long_letters(word, rest)] if re.match(r"-[^-]", word) else [word]
         long += names
         name = word.removeprefix("--")
         if name != word and takes_value(name):
@@ -111,7 +161,7 @@ def long_words(words: Sequence[str]) -> list[str]:
     return long
 
 
-def _of_letters(word: str, rest: Iterator[str]) -> Iterator[str]:
+def _long_letters(word: str, rest: Iterator[str]) -> Iterator[str]:
     """Yield the long options of a word of letters; the value of the last may be the next word."""
     letters = word[1:]
     for at, letter in enumerate(letters, start=1):

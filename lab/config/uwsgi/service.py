@@ -122,7 +122,7 @@ def service_of(config: Config) -> Service:
     application = None if named or mounts else served(config)
     meanings, others = mounted(meanings, config, application)
     meanings, without_effect = _without_effect(meanings, config)
-    kept = _adjusted(meanings, config)
+    kept = _with_master(_adjusted(meanings, config), config)
     without_effect += [(meanings[key].was, ZERO) for key in meanings if key not in kept]
     return Service(
         PROGRAM,
@@ -151,6 +151,16 @@ def service_of(config: Config) -> Service:
         unclear=_unclear(unclear, config),
         facts=frozenset(kind for kind in ("router", "http11") if config.sockets(kind)),
     )
+
+
+def _with_master(kept: Mapping[str, SenseSetting], config: Config) -> dict[str, SenseSetting]:
+    """Add the master that an option implies, such as stats."""
+    if "respawn" in kept or not config.master:
+        return dict(kept)
+    implies = config.table.implies_master
+    option = next(setting.option for setting in config.settings if implies(setting.option))
+    was = f"the master that {option} implies"
+    return {**kept, "respawn": SenseSetting(senses()["respawn"], (), True, was, implied=True)}
 
 
 def _with_defaults(kept: Mapping[str, SenseSetting]) -> dict[str, SenseSetting]:

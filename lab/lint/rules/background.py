@@ -9,6 +9,7 @@ from itertools import islice
 
 from lab.config import sources
 from lab.config.sources import procfile, supervisor, systemd
+from lab.config.steps import Drop
 from lab.errors import ProfileError
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 
@@ -43,6 +44,25 @@ def in_background(config: Case) -> Iterator[Flaw]:
     else:
         return
     yield config.flaw(setting, text, config.drop(setting))
+
+
+@rule(
+    "GU028",
+    Severity.DANGEROUS,
+    "daemon",
+    why="the first process exits as soon as the server is in the background, so a container, "
+    "systemd or Supervisor treats the server as stopped; leave it out",
+    source="gunicorn/app/base.py:226 `util.daemonize`",
+    bad="daemon = True",
+    good='errorlog = "/var/log/shop.log"',
+    near_miss="daemon = False",
+)
+def gunicorn_in_background(config: Case) -> Iterator[Flaw]:
+    """Silent where nothing says that somebody watches it."""
+    setting, around = config.last("daemon"), config.known.surroundings
+    watched = config.known.container or (around.supervisor and around.unit_type != "forking")
+    if setting and watched and config.on("daemon"):
+        yield config.flaw(setting, steps=(Drop("daemon"),))
 
 
 def _watcher(config: Case) -> str | None:

@@ -9,6 +9,7 @@ from lab.config import fastapi_run
 from lab.config.command_table import CommandTable
 from lab.config.sources import DEVELOPMENT
 from lab.config.steps import Drop
+from lab.config.templates import filled
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Setting
 
@@ -30,7 +31,7 @@ def unknown_options(
         if name in table.options:
             continue
         if table.variable.match(f"{name}="):
-            yield from _unknown_variable(config, table, setting)
+            yield from _unknown_variable(config, table, setting, instead)
             continue
         long = name if name.startswith("-") else f"--{name}"
         close = config.table.nearest(name, table.options)
@@ -45,14 +46,17 @@ def unknown_options(
         yield config.flaw(setting.spot, f"{text}; {say if meant else 'leave it out'}", fix)
 
 
-def _unknown_variable(config: Case, table: CommandTable, setting: Setting) -> Iterator[Flaw]:
+def _unknown_variable(
+    config: Case, table: CommandTable, setting: Setting, instead: Mapping[str, str]
+) -> Iterator[Flaw]:
     """Yield what is wrong with a variable that the server does not read."""
     # The variable of an option is not always called as the option is: GRANIAN_LOG_ACCESS_ENABLED.
     begins = f"{table.program.upper()}_"
     option = setting.option.removeprefix(begins).lower().replace("_", "-")
-    entry = table.options.get(option)
+    entry = table.options.get(instead.get(option, option).removeprefix("--"))
     close = f"{begins}{entry['variable'].upper()}" if entry and "variable" in entry else None
-    meant = close or config.table.nearest(setting.option, table.variables)
+    near = None if option in instead else config.table.nearest(setting.option, table.variables)
+    meant = close or near
     text = f"{setting.option}: {table.program} does not read this variable, and does not warn"
     there = meant and config.last(table.variables[meant])
     fix = config.rename(setting, meant) if meant and not there else None
@@ -64,7 +68,7 @@ def refused_values(config: Case, table: CommandTable) -> Iterator[Flaw]:
     """Yield the values that a server refuses: it prints `Invalid value`."""
     for setting in config.settings:
         entry, value = table.options.get(setting.option, {}), setting.value
-        if not value or "$" in value:  # a shell puts something else there
+        if not value or "$" in value or filled(value):  # something else is put there
             continue
         says = ""
         if "choices" in entry:
@@ -97,7 +101,7 @@ def cut_backlog(config: Case) -> Iterator[Flaw]:
 def reload_on(config: Case) -> Iterator[Flaw]:
     """Yield the option that starts the server again where a file changes."""
     setting = config.last("reload")
-    if setting and config.on("reload"):
+    if setting and config.on("reload") and "$" not in setting.value:
         yield config.flaw(setting, harmless=is_for_development(config), steps=(Drop("reload"),))
 
 

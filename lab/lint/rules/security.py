@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from lab.lint.address import is_open, is_unix
+from lab.lint.address import is_file, is_open
 from lab.lint.rules.alike import missing, present, renamed, written
 from lab.lint.rules.lifecycle import serves_python
 from lab.lint.rules.listening import published
@@ -83,7 +83,7 @@ def open_to_users(config: Case) -> Iterator[Flaw]:
     """It skips the proxy, and in uWSGI's protocol it runs code."""
     setting = config.last("chmod-socket")
     others_write = setting and (setting.value == "1" or setting.value[-1:] in set("2367"))
-    if setting and others_write and any(is_unix(socket.value) for socket in config.sockets()):
+    if setting and others_write and any(is_file(socket.value) for socket in config.sockets()):
         yield config.flaw(setting, fix=config.change(setting, "660"))
 
 

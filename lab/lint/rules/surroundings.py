@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from lab.config import fastapi_run, sources
-from lab.config.shell import INITS
+from lab.config.shell import INITS, unknown_options
 from lab.config.sources import DEVELOPMENT, dockerfile
 from lab.config.steps import Put
 from lab.config.words import command_of, operators, with_literals
 from lab.lint.rules.command_options import is_for_development, only_of_uvicorn
+from lab.lint.rules.gunicorn import worker_class
 from lab.lint.rules.meanings import options_of, service_of, setting_of
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, rule
 
@@ -221,6 +222,9 @@ def unknown_of_fastapi(config: Case) -> Iterator[Flaw]:
             yield config.flaw(config.top, f"{name}: {WHY}")
 
 
+DROPS = frozenset({"INT", "2", "QUIT", "3"})
+"""Signals on which gunicorn stops without its graceful timeout."""
+
 NOTIFIES = frozenset({"uWSGI", "gunicorn"})
 """Servers that tell systemd when they have started."""
 
@@ -240,13 +244,40 @@ def never_started(config: Case) -> Iterator[Flaw]:
     """An application may send READY=1 itself."""
     expected, server = config.known.surroundings.unit_type, config.server
     instead = "notify" if server in NOTIFIES else "exec"
-    if expected == "forking" and not config.all("daemon", "daemonize", "daemonize2"):
+    start = config.start
+    may_have_more = start and unknown_options(start.text, start.program)
+    is_daemon = may_have_more or config.last("daemon", "daemonize", "daemonize2")
+    if expected == "forking" and not is_daemon:
         text = f"Type=forking: {server} stays in the foreground, so {WHY}; write Type={instead}"
         yield config.flaw(config.top, text)
     elif expected in {"notify", "notify-reload"} and server not in NOTIFIES:
         text = f"Type={expected}: {server} does not tell systemd that it has started. Unless your "
         text += f"application sends READY=1, {WHY}; write Type={instead}"
         yield config.flaw(config.top, text)
+
+
+@rule(
+    "ST012",
+    Severity.DANGEROUS,
+    "a stop signal by which gunicorn's sync workers drop requests",
+    why="gunicorn ends its sync workers at once on this signal, and drops the requests in flight; "
+    "stop it with SIGTERM",
+    source="gunicorn/arbiter.py:322 `def handle_int(self):`",
+    bad="FROM python:3.12-slim\nSTOPSIGNAL SIGINT\n"
+    'CMD ["gunicorn", "--worker-tmp-dir", "/dev/shm", "--bind", "0.0.0.0", "shop:app"]',
+    good="FROM python:3.12-slim\nSTOPSIGNAL SIGTERM\n"
+    'CMD ["gunicorn", "--worker-tmp-dir", "/dev/shm", "--bind", "0.0.0.0", "shop:app"]',
+    near_miss="FROM python:3.12-slim\nSTOPSIGNAL SIGINT\n"
+    'CMD ["granian", "--interface", "asgi", "--host", "0.0.0.0", "shop:app"]',
+)
+def dropped_by_stop(config: Case) -> Iterator[Flaw]:
+    """Fly sends SIGINT where its file names no signal."""
+    name = config.known.surroundings.stop_signal
+    drops = name.upper().removeprefix("SIG") in DROPS
+    if config.server == "gunicorn" and config.start and drops and worker_class(config) == "sync":
+        where = ': write kill_signal = "SIGTERM"' * (config.known.surroundings.supervisor == "fly")
+        text = f"the stop signal is {name}: sync workers end at once on it, and drop the "
+        yield config.flaw(config.top, f"{text}requests in flight; stop it with SIGTERM{where}")
 
 
 NO_LIMIT = frozenset({"granian", "uvicorn"})

@@ -148,9 +148,9 @@ def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
     "UV013",
     Severity.NO_EFFECT,
     "--proxy-headers alone",
-    why="proxy headers are on by default, and count only if the proxy's address is trusted, which "
-    "are 127.0.0.1 and ::1 without --forwarded-allow-ips; name the proxy's address or network "
-    "there, or leave this out",
+    why="proxy headers are on by default, and are read only from trusted addresses (127.0.0.1 and "
+    "::1 without --forwarded-allow-ips); name the proxy's address or network there, or leave this "
+    "out",
     source="uvicorn/config.py:363 `127.0.0.1,::1`; uvicorn/config.py:225 `proxy_headers: bool = "
     "True`",
     bad="uvicorn --proxy-headers --timeout-keep-alive 75 app:app",
