@@ -20,8 +20,6 @@ from lab.config import servers
 from lab.config.configuration import Known
 from lab.config.interface import WSGI
 from lab.config.reading import read
-from lab.config.uwsgi.command import PROGRAM as UWSGI
-from lab.config.uwsgi.command import long_words
 from lab.config.vocabulary.behaviour import facts, of_service
 from lab.config.vocabulary.senses import hidden
 from lab.config.vocabulary.service import Service
@@ -290,9 +288,8 @@ def settings_of(root: int) -> ServerSettings:
         return ServerSettings(server.name, unknown="its files are in a container")
     known = Known(cwd=_folder(root), environ=_environment(root))
     try:
-        rest = words[begin + 1 :]
-        rest = long_words(rest) if server.program == UWSGI else rest
-        config = read(shlex.join((server.program, *rest)), known, strict=False)
+        command = shlex.join((server.program, *words[begin + 1 :]))
+        config = read(command, known, strict=False)
         ground = ground_of(server.program, config, os.cpu_count() or 1)
     except LabError as error:
         return ServerSettings(server.name, unknown=in_a_line(str(error)))

@@ -142,42 +142,6 @@ def _of_letters(word: Setting, rest: Iterator[Setting]) -> Iterator[tuple[str, s
             return
 
 
-def long_words(words: Sequence[str]) -> list[str]:
-    """
-    Return the words of a command after the program, with long names for options of one letter.
-
-    A word with a letter that is not known stays as it is.
-
-    >>> long_words(["-Mp4", "-w", "site:app", "-C666", "--http", ":80"])
-    ['--master', '--processes=4', '--module=site:app', '--chmod-socket=666', '--http', ':80']
-    """
-    long, rest = [], iter(words)
-    for word in rest:
-        names = [*_long_letters(word, rest)] if re.match(r"-[^-]", word) else [word]
-        long += names
-        name = word.removeprefix("--")
-        if name != word and takes_value(name):
-            long += [value for value in [next(rest, None)] if value is not None]
-    return long
-
-
-def _long_letters(word: str, rest: Iterator[str]) -> Iterator[str]:
-    """Yield the long options of a word of letters; the value of the last may be the next word."""
-    letters = word[1:]
-    for at, letter in enumerate(letters, start=1):
-        name, value = LETTERS.get(letter), letters[at:]
-        if name is None:
-            yield f"-{letters[at - 1 :]}"
-            return
-        argument = uwsgi_options().entries[name].argument
-        if argument == "no":
-            yield f"--{name}"
-            continue
-        value = value or (next(rest, "") if argument == "required" else "")
-        yield f"--{name}={value}" if value else f"--{name}"
-        return
-
-
 def _option_of(word: Setting) -> str:
     """Return the option that a word is by its name, as UWSGI_HTTP=:80 is; empty: it is none."""
     name, _, value = word.value.partition("=")
