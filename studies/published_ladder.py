@@ -31,7 +31,7 @@ import sys
 import threading
 import time
 import tty
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -193,21 +193,25 @@ def main() -> None:
     trials: list[dict[str, Any]] = stored["trials"]
     environment = read_environment()
     machine = environment["cpu"]["model"]
+    known = {(entry["round"], entry["profile"], entry["condition"]) for entry in trials}
+    missing = [entry for entry in _order(given.rounds) if entry not in known]
+    if not missing:
+        return
     share = _share()
-    known = {(entry["profile"], entry["condition"], entry["round"]) for entry in trials}
-    for number in range(given.rounds):
-        order = [(profile, condition) for profile in PUBLISHED for condition in CONDITIONS]
+    for number, profile, condition in missing:
+        outcome = _measured(profile, condition, share)
+        trials.append({"round": number, "machine": machine, **outcome})
+        _store(trials, environment)
+        sys.stdout.write(f"round {number + 1}: {condition}, {profile}: {outcome['rate']:.0f}/s\n")
+        sys.stdout.flush()
+
+
+def _order(rounds: int) -> Iterator[tuple[int, str, str]]:
+    """Yield each round's number, profiles and conditions, in its shuffled order."""
+    for number in range(rounds):
+        order = [(number, profile, name) for profile in PUBLISHED for name in CONDITIONS]
         random.Random(number).shuffle(order)
-        for profile, condition in order:
-            if (profile, condition, number) in known:
-                continue
-            outcome = _measured(profile, condition, share)
-            trials.append({"round": number, "machine": machine, **outcome})
-            _store(trials, environment)
-            sys.stdout.write(
-                f"round {number + 1}: {condition}, {profile}: {trials[-1]['rate']:.0f}/s\n"
-            )
-            sys.stdout.flush()
+        yield from order
 
 
 def _share() -> float:

@@ -16,6 +16,11 @@ from lab.lint.rules.rule import Case, Flaw, Severity, rule
 WATCHERS = re.compile("|".join(kind.CALLED for kind in (systemd, supervisor, procfile)))
 """Names of files in which systemd, Supervisor and their like are told what to start."""
 
+EXITS = (
+    "the first process exits as soon as the server is in the background, so a container, systemd "
+    "or Supervisor treats the server as stopped; leave it out"
+)
+
 MOST = 20
 """Such files that are read."""
 
@@ -24,8 +29,7 @@ MOST = 20
     "UW323",
     Severity.DANGEROUS,
     "daemonize",
-    why="the first process exits as soon as the server is in the background, so a container, "
-    "systemd or Supervisor treats the server as stopped; leave it out",
+    why=EXITS,
     source="core/utils.c:143 `_exit(0)`",
     bad="daemonize = /var/log/uwsgi.log",
     good="logto = /var/log/uwsgi.log",
@@ -50,8 +54,7 @@ def in_background(config: Case) -> Iterator[Flaw]:
     "GU028",
     Severity.DANGEROUS,
     "daemon",
-    why="the first process exits as soon as the server is in the background, so a container, "
-    "systemd or Supervisor treats the server as stopped; leave it out",
+    why=EXITS,
     source="gunicorn/app/base.py:226 `util.daemonize`",
     bad="daemon = True",
     good='errorlog = "/var/log/shop.log"',

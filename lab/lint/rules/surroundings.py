@@ -260,8 +260,8 @@ def never_started(config: Case) -> Iterator[Flaw]:
     "ST012",
     Severity.DANGEROUS,
     "a stop signal by which gunicorn's sync workers drop requests",
-    why="gunicorn ends its sync workers at once on this signal, and drops the requests in flight; "
-    "stop it with SIGTERM",
+    why="gunicorn's sync workers end at once on this signal, and drop the requests in flight; stop "
+    "gunicorn with SIGTERM",
     source="gunicorn/arbiter.py:322 `def handle_int(self):`",
     bad="FROM python:3.12-slim\nSTOPSIGNAL SIGINT\n"
     'CMD ["gunicorn", "--worker-tmp-dir", "/dev/shm", "--bind", "0.0.0.0", "shop:app"]',
@@ -276,8 +276,7 @@ def dropped_by_stop(config: Case) -> Iterator[Flaw]:
     drops = name.upper().removeprefix("SIG") in DROPS
     if config.server == "gunicorn" and config.start and drops and worker_class(config) == "sync":
         where = ': write kill_signal = "SIGTERM"' * (config.known.surroundings.supervisor == "fly")
-        text = f"the stop signal is {name}: sync workers end at once on it, and drop the "
-        yield config.flaw(config.top, f"{text}requests in flight; stop it with SIGTERM{where}")
+        yield config.flaw(config.top, f"the stop signal is {name}: {WHY}{where}")
 
 
 NO_LIMIT = frozenset({"granian", "uvicorn"})
