@@ -228,7 +228,7 @@ def cli() -> None:
     \b
     lab lint ~/shop/uwsgi.ini   find mistakes; starts nothing
     lab watch 8000              see how busy a running server is; reads only
-    lab run --quick             compare the lab's profiles, in five minutes
+    lab run --quick             compare the lab's main profiles, in three minutes
     lab run ~/shop/uwsgi.ini safety --path /items/3
                                 compare your configuration with a profile
     lab run --app shop.wsgi:application --path /items/3

@@ -184,6 +184,10 @@ def usual() -> tuple[str, ...]:
     return (*ladder(), *(path.stem for path in _our_files() if read_header(path).reply is not None))
 
 
+BRIEF = ("baseline", "processes-threads", "safety")
+"""What a quick run compares by default: the ladder's first step, and all its steps."""
+
+
 def _our_files() -> list[Path]:
     """Return the files of our profiles without peers; a TOML instead of an ini of its name."""
     folder, suffixes = project.profiles(), ("ini", "toml")

@@ -11,6 +11,7 @@ from lab.bench import workloads
 from lab.bench.load.ab import check_ab
 from lab.bench.load.wires import check_clients
 from lab.bench.machine import slowdown
+from lab.bench.profiles.catalogue import BRIEF
 from lab.bench.trials.announcement import announcement
 from lab.bench.trials.conduct import Measurement, Outcome, PreparedRun, prepare
 from lab.bench.trials.cores import has_one_core, parse_cores
@@ -193,7 +194,7 @@ def _options(job: Job, usual: FittingLoad) -> Measurement:
         size.warmup if job.warmup is None else job.warmup,
     )
     return Measurement(
-        profiles=job.profiles,
+        profiles=job.profiles or (BRIEF if job.quick else ()),
         load=replace(
             load,
             connections=load.connections if job.connections is None else job.connections,
@@ -236,8 +237,7 @@ def _server_share(job: Job, load: Load, *, may_slow: bool) -> float:
     share = job.server_share
     if share is None:
         backed = job.workload is not None and workloads.read(job.workload).workload.backing
-        # A quick run has no time for it: it makes a trial half as long again.
-        fits = may_slow and not job.quick and not unfit and not backed and load.requests is None
+        fits = may_slow and not unfit and not backed and load.requests is None
         return AUTOMATIC if fits and has_one_core() and slowdown.obstacle() is None else 1.0
     if share == 1:
         return share

@@ -286,7 +286,7 @@ class Job:
         "the same time. Needs root or CAP_SYS_NICE.",
         metavar="PERCENT",
         parse=share,
-        shown="25% where the server would have one core, unless --quick; else 100%",
+        shown="25% where the server would have one core; else 100%",
         not_in_locust="its own processes make the load, and are not told apart from the rest",
     )
     turns: int = option(
