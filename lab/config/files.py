@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -140,6 +142,23 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     if len(content) > most:
         raise UnreadableError(f"is larger than {most >> 10:,} KiB, so lab does not read it")
     return content
+
+
+def text_below(path: Path, folders: Iterable[Path]) -> str | None:
+    """
+    Return what stands in a file below one of some folders, where a file names another.
+
+    None where it cannot be read, lies elsewhere, or is hidden: a finding would quote it.
+    """
+    real = Path(os.path.realpath(path))
+    for folder in map(os.path.realpath, folders):
+        inside = real.relative_to(folder).parts if real.is_relative_to(folder) else (".",)
+        if not any(part.startswith(".") for part in inside):
+            with suppress(UnreadableError, UnicodeDecodeError):
+                text = read_bytes(real).decode()
+                check_size(text)
+                return text
+    return None
 
 
 @lru_cache(maxsize=4)  # each included section of a file has the text of the whole file

@@ -87,6 +87,15 @@ class Server:
     speaks_uwsgi: bool = False
     """Whether nginx can send it requests by the uwsgi protocol."""
 
+    tells_systemd: bool = False
+    """Whether it tells systemd when it has started."""
+
+    stop_time: float | None = None
+    """
+    Seconds for which a stop waits for requests in flight, where no option sets a limit; infinity:
+    as long as they take; None: it does not wait, or that is unknown.
+    """
+
     tunable: tuple[str, ...] = ()
     """Options that `lab tune` may set although other servers have no equivalent."""
 

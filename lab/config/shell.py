@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import PurePath
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from lab.config import fastapi_run, servers
-from lab.config.line import ShellLine, aligned, joined, quoted
+from lab.config.files import text_below
+from lab.config.line import ShellLine, SourceFile, aligned, joined, quoted
 from lab.config.server import Server
 from lab.config.spot import Spot
 from lab.config.start import StartCommand, Surroundings
@@ -85,6 +86,11 @@ WRAPPERS = _wrappers()
 _SCRIPT = re.compile(r".*\.sh|.*entrypoint[\w.-]*|wait-for[\w.-]*")
 """Names of scripts that start what stands behind them, as the ENTRYPOINT of an image does."""
 
+_SHEBANG = re.compile(r"#!.*\b(?:ba|da|a)?sh\b")
+
+PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin")
+"""Folders of an image in which a program is looked for that is named without a folder."""
+
 _VARIABLE = re.compile(r"[A-Za-z_]\w*\+?=")
 
 _SEVERAL = re.compile(r'\$(\w+|[@*]|\{\w+(:?-\s*-[^{}]*)?\})|"\$@"')
@@ -151,6 +157,8 @@ class _Place:
     name: str
     surroundings: Surroundings
     variables: tuple[ShellLine, ...]
+    followed: set[Path] = field(default_factory=set)
+    """Scripts that were read: none is read again, so that a few cannot be read without end."""
 
 
 def _starts(place: _Place, line: ShellLine, depth: int) -> Iterator[StartCommand]:
@@ -161,7 +169,8 @@ def _starts(place: _Place, line: ShellLine, depth: int) -> Iterator[StartCommand
             command = _Command.of(line.cut(begins, start))
         except ValueError:  # a quote that is not closed
             return
-        if command.is_server and command.line.text.count("(") == command.line.text.count(")"):
+        is_whole = command.line.text.count("(") == command.line.text.count(")")
+        if is_whole and command.may_start(place.surroundings):
             alone = not others and start == len(line.text)
             before = line.text[:begins].strip()
             yield from command.starts(place, before, alone=alone, depth=depth)
@@ -169,9 +178,8 @@ def _starts(place: _Place, line: ShellLine, depth: int) -> Iterator[StartCommand
         is_cd = words[:1] == ["cd"] and len(words) == 2
         others |= bool(words) and not (is_cd and line.text[start:end] in {"&&", ";", "\n"})
         if is_cd and "$" not in words[1]:
-            around = place.surroundings
-            folder = (around.folder or line.place(0).file.parent) / words[1]
-            place = replace(place, surroundings=replace(around, folder=folder))
+            around = place.surroundings.in_folder(words[1], line.place(0).file.parent)
+            place = replace(place, surroundings=around)
         inside += (command.first in _OPENS) - (command.first in _CLOSES)
         exported = command.exported(certain=not inside)
         place = replace(place, variables=(*place.variables, *exported))
@@ -196,6 +204,11 @@ def unknown_options(text: str, program: str) -> str:
             return raw
         before = value
     return ""
+
+
+def is_for_shell(name: str, text: str) -> bool:
+    """Return whether a file is a script for a shell, by its name or its first line."""
+    return name.endswith("sh") or _SHEBANG.match(text) is not None
 
 
 def without_comments(text: str) -> str:
@@ -259,7 +272,9 @@ class _Command(NamedTuple):
     """The first word that stays; None: that at *at*."""
 
     is_exec: bool = False
-    is_behind_script: bool = False
+    script_at: int | None = None
+    """The last word that is a script which may start the command behind it; None: there is none."""
+
     user: str = ""
 
     @classmethod
@@ -282,11 +297,21 @@ class _Command(NamedTuple):
         """The program that the command starts; empty for none."""
         return PurePath(self.words[self.at].value).name if self.at < len(self.words) else ""
 
-    @property
-    def is_server(self) -> bool:
-        """Whether the command starts a server, or a shell that may."""
+    def may_start(self, around: Surroundings) -> bool:
+        """Return whether the command starts a server, or a shell or a script that may."""
         is_known = servers.named(self.program) is not None or self.is_fastapi
-        return self.program in SHELLS or is_known
+        return self.program in SHELLS or is_known or bool(self.script) or around.in_list
+
+    @property
+    def script(self) -> str:
+        """The script that the command runs, if it is one; empty for none."""
+        if self.program in SHELLS:
+            behind = (word for word in self._values(self.at + 1) if not word.startswith("-"))
+            return next(behind, "")
+        if self.script_at is not None:
+            return self.words[self.script_at].value
+        word = self.words[self.at].value if self.at < len(self.words) else ""
+        return word if "/" in word else ""
 
     @property
     def is_fastapi(self) -> bool:
@@ -322,7 +347,7 @@ class _Command(NamedTuple):
                 behind = [word.value for word in self.words[command.at + 1 :]]
                 is_next = servers.named("".join(behind[:1])) or "".join(behind[:1]) in WRAPPERS
                 dashes = 0 if is_next or "--" not in behind else behind.index("--") + 1
-                command = command._replace(at=command.at + 1 + dashes, is_behind_script=True)
+                command = command._replace(at=command.at + 1 + dashes, script_at=command.at)
             else:
                 break
         return command
@@ -357,23 +382,45 @@ class _Command(NamedTuple):
         if self.user:
             around = replace(around, user=self.user.partition(":")[0])
         if self.is_exec:
-            around = replace(around, shell="")
-        if self.is_behind_script:
-            around = replace(around, is_first_process=None)
+            around = replace(around, shell="", in_script=False)
         if any(PurePath(word.value).name in INITS for word in self.words[: self.at]):
             around = replace(around, is_first_process=False)
-        place = replace(place, surroundings=around)
         if server := servers.named("uvicorn" if self.is_fastapi else self.program):
+            if self.script_at is not None:
+                around = replace(around, is_first_process=None)
+            place = replace(place, surroundings=around)
             values = {word.value for word in self.words[self.at :]}
             if not values & _ENDS_AT_ONCE.get(server.program, _ENDS_AT_ONCE[""]):
                 yield self._start(place, server, before, alone=alone)
-        elif depth < DEEPEST and (script := self._script()):
-            shell = around.shell if self.program == "sh" else self.program
-            around = replace(around, in_shell=True, in_list=False, shell=shell)
+        elif depth < DEEPEST and (text := self._text() or self._script_text(place)):
+            if self.program in SHELLS - {"sh"}:
+                around = replace(around, shell=self.program)
+            if text.place(0).file != self.line.place(0).file:
+                folder = around.folder or self.line.place(0).file.parent
+                around = replace(around, in_script=True, folder=folder)
+            around = replace(around, in_shell=True, in_list=False)
             variables = (*place.variables, *self._variables())
-            yield from _starts(_Place(place.name, around, variables), script, depth + 1)
+            place = replace(place, surroundings=around, variables=variables)
+            yield from _starts(place, text, depth + 1)
 
-    def _script(self) -> ShellLine | None:
+    def _script_text(self, place: _Place) -> ShellLine | None:
+        """Return the text of the script that the command runs; None: it is not here."""
+        around, file = place.surroundings, self.line.place(0).file
+        name = self.script or (self.program if around.in_list else "")
+        if any(servers.named(PurePath(word).name) for word in self._values(0)):
+            return None  # the script starts what stands behind it
+        names = [name, *(f"{folder}/{name}" for folder in PROGRAMS if "/" not in name)]
+        paths = [path for named in names for path in around.copied(named)]
+        if not around.container:
+            paths.append((around.folder or file.parent) / name)
+        for path in paths if name else ():
+            text = text_below(path, (file.parent, Path())) if path not in place.followed else None
+            if text is not None and (self.program in SHELLS or is_for_shell(path.name, text)):
+                place.followed.add(path)
+                return SourceFile(path, text).part(0, len(text))
+        return None
+
+    def _text(self) -> ShellLine | None:
         """Return what a shell gets by -c."""
         behind = self.words[self.at + 1 :]
         flags = (n for n, word in enumerate(behind) if re.fullmatch(r"-\w*c", word.value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,35 @@ from lab.config.spot import Spot
 
 if TYPE_CHECKING:  # a configuration has a start command, which fills what is known besides it
     from lab.config.configuration import Known
+
+
+_UNITS = {
+    **dict.fromkeys(("", "s", "sec", "second"), 1.0),
+    **dict.fromkeys(("m", "min", "minute"), 60.0),
+    **dict.fromkeys(("h", "hr", "hour"), 3600.0),
+    **dict.fromkeys(("us", "usec"), 1e-6),
+    **dict.fromkeys(("ms", "msec"), 1e-3),
+}
+
+_PART = r"(\d+(?:\.\d+)?)\s*([a-z]*)\s*"
+
+
+def seconds_of(text: str) -> float | None:
+    """
+    Return the seconds of a time as systemd and compose write it; None: unknown, or without limit.
+
+    >>> seconds_of("1m30s"), seconds_of("2 min 5 secs"), seconds_of("20"), seconds_of("infinity")
+    (90.0, 125.0, 20.0, None)
+    """
+    if not re.fullmatch(f"({_PART})+", text.strip()):
+        return None
+    total = 0.0
+    for number, unit in re.findall(_PART, text):
+        seconds = _UNITS.get(unit) or _UNITS.get(unit.removesuffix("s"))
+        if seconds is None:
+            return None
+        total += float(number) * seconds
+    return total or None
 
 
 def place_of(places: Sequence[tuple[int, Spot]], offset: int) -> Spot:
@@ -44,8 +74,14 @@ class Surroundings:
     shell: str = ""
     """The shell that starts the process, as "dash"; empty: unknown, or it becomes the process."""
 
+    in_script: bool = False
+    """Whether a script starts the process and waits for it: without `exec`."""
+
     stop_signal: str = ""
     """The signal that stops the process, as "SIGINT"."""
+
+    stop_time: float | None = None
+    """Seconds after that signal at which the process is killed; None: never, or unknown."""
 
     supervisor: str = ""
     """What starts the process, and starts it again, as "systemd"."""
@@ -85,6 +121,12 @@ class Surroundings:
         for there, here in reversed(self.copies):
             if path.is_relative_to(there):
                 yield Path(os.path.normpath(here / path.relative_to(there)))
+
+    def in_folder(self, name: str, here: Path) -> Surroundings:
+        """Return the same behind `cd`; *here*: the folder before it, where none is known."""
+        inside = replace(self, image_folder=str(PurePosixPath(self.image_folder, name)))
+        copied = (path for path in inside.copied(".") if os.path.isdir(path))  # noqa: PTH112 - Path raises for over-long names
+        return replace(inside, folder=next(copied, (self.folder or here) / name))
 
 
 @dataclass(frozen=True, slots=True)

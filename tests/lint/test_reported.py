@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from functools import partial
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.config import sources
 from tests.kit import in_process
 
 FLY = """\
@@ -49,6 +51,7 @@ spec:
 def lint(tmp_path, monkeypatch, capsys):
     """Return a function that lints in an empty folder: exit status, output, errors."""
     monkeypatch.chdir(tmp_path)
+    sources.starts_of.cache_clear()  # a process reads a file once, with the scripts that it starts
     return partial(in_process.lab, monkeypatch, capsys, "lint")
 
 
@@ -212,3 +215,118 @@ def test_what_a_shell_or_a_template_fills_in_is_one_word(lint, command):
     Path("start.sh").write_text(f"#!/bin/sh\nexec {command}\n")
     code, out, _ = lint("start.sh")
     assert code == 0, out
+
+
+IMAGE = """\
+FROM python:3.12-slim
+WORKDIR /app
+COPY . .
+COPY docker/start.sh /usr/local/bin/start
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ['CMD ["start"]', 'ENTRYPOINT ["/app/docker/start.sh"]', "CMD exec sh docker/start.sh web"],
+)
+@pytest.mark.parametrize(("word", "codes"), [("", ["GU009", "ST001"]), ("exec ", ["GU009"])])
+def test_a_script_that_an_image_starts_is_read(lint, lines, word, codes):
+    """Most images have one; without exec it holds back what stops the server."""
+    Path("docker").mkdir()
+    script = "#!/bin/sh\nset -e\ncd /app\npython manage.py migrate\n"
+    Path("docker/start.sh").write_text(f"{script}{word}gunicorn -k nope shop:app\n")
+    Path("Dockerfile").write_text(IMAGE.format(lines))
+    out = lint("Dockerfile", "--select", "GU009,ST001")[1]
+    assert re.findall(r"^docker/start.sh:5:\d+ +(\w+)", out, re.MULTILINE) == codes
+
+
+def test_a_script_starts_the_server_behind_it_and_not_its_others(lint):
+    """It ends with exec "$@"."""
+    Path("boot").write_text('#!/bin/sh\n[ -z "$DEBUG" ] || exec uvicorn --reload a:b\nexec "$@"\n')
+    Path("Dockerfile").write_text(
+        'FROM python\nCOPY boot /\nENTRYPOINT ["/boot"]\nCMD ["gunicorn", "a:b"]\n'
+    )
+    assert "--reload" not in lint("Dockerfile", "--all")[1]
+
+
+@pytest.mark.parametrize("calls", ["./b.sh\n./b.sh\n" * 40, "./a.sh\n./a.sh\n" * 40])
+def test_scripts_that_start_each_other_are_read_once(lint, calls):
+    """Forty calls in each of two would be read for days."""
+    for name in ("a.sh", "b.sh"):
+        Path(name).write_text(f"#!/bin/sh\n./c.sh\n{calls}./a.sh\nexec gunicorn -k nope a:b\n")
+    Path("Procfile").write_text("web: ./a.sh\n")
+    assert "GU009" in lint("Procfile")[1]
+
+
+def test_a_script_outside_of_the_project_is_not_read(lint, tmp_path):
+    """Its lines may have secrets, and a finding quotes them."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "start.sh").write_text("#!/bin/sh\nexec gunicorn -k nope a:b\n")
+    os.chdir(inside)
+    Path("link.sh").symlink_to("../start.sh")
+    Path("Procfile").write_text("web: ../start.sh\nother: ./link.sh\n")
+    assert "GU009" not in lint("Procfile")[1]
+
+
+def test_a_file_that_a_start_command_names_is_not_checked_alone(lint):
+    """`lint .` said of the ini alone what `lint Dockerfile` knew better."""
+    Path("uwsgi.ini").write_text("[uwsgi]\nhttp = :8000\nmodule = a:b\nprocesses = 4\n")
+    Path("start.sh").write_text("#!/bin/sh\nexec uwsgi --ini uwsgi.ini --master\n")
+    Path("Dockerfile").write_text('FROM python\nCOPY . /app\nWORKDIR /app\nCMD ["./start.sh"]\n')
+
+    def messages(name):
+        return [
+            finding["message"] for finding in json.loads(lint(name, "--all", "--format", "json")[1])
+        ]
+
+    assert messages(".") == messages("Dockerfile")
+
+
+def test_a_python_file_of_hypercorn_is_not_taken_for_gunicorns(lint):
+    """It has a worker class that gunicorn does not have."""
+    Path("hypercorn.py").write_text('bind = "127.0.0.1:8000"\nworker_class = "asyncio"\n')
+    assert lint("hypercorn.py")[0] == 0
+
+
+STOPPED = {
+    "shop.service": "[Service]\nTimeoutStopSec=1min 5s\nExecStart={}\n",
+    "supervisord.conf": "[program:a]\ncommand={}\nstopwaitsecs=65\n",
+    "compose.yaml": "services:\n  a:\n    stop_grace_period: 1m5s\n    command: {}\n",
+    "pod.yaml": "kind: Pod\nspec:\n  terminationGracePeriodSeconds: 65\n  containers:\n"
+    "  - args: [sh, -c, 'exec {}']\n",
+    "fly.toml": 'kill_timeout = "65s"\n[processes]\nweb = "{}"\n',
+    "render.yaml": "services:\n- startCommand: {}\n  maxShutdownDelaySeconds: 65\n",
+}
+
+
+@pytest.mark.parametrize("name", STOPPED)
+@pytest.mark.parametrize(
+    ("command", "severity"),
+    [
+        ("gunicorn --graceful-timeout 66 a:b", "dangerous"),
+        ("gunicorn --graceful-timeout 65 a:b", ""),
+        ("gunicorn a:b", ""),
+        ("hypercorn --graceful-timeout 90 a:b", "dangerous"),
+        ("uwsgi --worker-reload-mercy 90 --http :80 -w a", ""),
+    ],
+)
+def test_a_stop_may_not_take_longer_than_the_platform_waits(lint, name, command, severity):
+    """ST013: whatever the file calls that time."""
+    Path(name).write_text(STOPPED[name].format(command))
+    out = lint(name, "--all", "--select", "ST013")[1]
+    assert re.findall(r"ST013 (\w+) ", out) == [severity] * bool(severity)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"), [("compose.yaml", "8 s"), ("fly.toml", "4 s"), ("shop.service", None)]
+)
+def test_a_suggested_limit_ends_before_the_platforms_default(lint, name, limit):
+    """ST009 suggested 20 s, where compose kills after 10 s, and Fly after 5 s."""
+    text = re.sub(r".*(stop_grace|kill_timeout|TimeoutStop).*\n", "", STOPPED[name])
+    Path(name).write_text(text.format("uvicorn --host 0.0.0.0 a:b"))
+    out = lint(name, "--all", "--select", "ST009")[1]
+    assert re.findall(r"such as (.*)", out) == [limit] * bool(limit)
+    Path(name).write_text(text.format("gunicorn --bind 0.0.0.0:8000 a:b"))
+    assert ("ST013 remark" in lint(name, "--all")[1]) is bool(limit)

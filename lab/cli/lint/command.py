@@ -6,19 +6,21 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from lab.bench.machine import project
 from lab.cli.lint.formats import FORMATS, LocatedFlaw, ordered
 from lab.cli.types import CONTAINER, NAME, whole_number
-from lab.config.configuration import Known
+from lab.config.configuration import Config, Known
 from lab.config.edits import diff
 from lab.config.reading import container_sign, find, start_names, why_folder
+from lab.config.sources import script
+from lab.config.spot import Spot
 from lab.errors import FileError, UsageError
 from lab.lint import lint, targets
 from lab.lint.flaw import Flaw
@@ -145,7 +147,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
     remarks = given["remarks"] or bool(given["select"])
-    results: list[tuple[bool, list[LocatedFlaw]]] = []
+    results: list[_Result] = []
     failed = changes = False
     fixed_nothing = given["fix"] and not given["diff"]
     signs: list[str] = []
@@ -165,7 +167,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             failed = True
         else:
             located = [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
-            results.append((linted.config.start is not None, located))
+            results.append(_Result(file_or_command, linted.config, located))
             signs += _container_signs(linted)
             versions.append(linted.target)
     located_flaws = _unique(results)
@@ -184,22 +186,66 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     return 2 if failed else int(changes or any(flaw.counts for flaw in flaws))
 
 
-def _unique(results: Iterable[tuple[bool, list[LocatedFlaw]]]) -> list[LocatedFlaw]:
+class _Result(NamedTuple):
+    """What was found in a file or a command, as it was named or searched for."""
+
+    name: str
+    config: Config
+    flaws: list[LocatedFlaw]
+
+    @property
+    def is_command(self) -> bool:
+        """Whether it is a start command in a file."""
+        return self.config.start is not None
+
+    @property
+    def file(self) -> Path:
+        """The file that has the command, or the configuration."""
+        start = self.config.start
+        return start.spot.file if start else self.config.file
+
+    def others(self) -> set[str]:
+        """Return the real paths of the files that the start command names."""
+        files = {self.file, *self.config.texts} if self.is_command else ()
+        return {os.path.realpath(file) for file in files if not self.name.startswith(str(file))}
+
+    def is_started_by(self, others: Container[str]) -> bool:
+        """Return whether a start command in another file names this configuration or script."""
+        is_script = re.fullmatch(script.CALLED, self.file.name) is not None
+        has_own_file = is_script and self.name.startswith(str(self.file))
+        may_be = has_own_file or not self.is_command
+        return may_be and os.path.realpath(self.file) in others
+
+
+def _unique(results: Sequence[_Result]) -> list[LocatedFlaw]:
     """
     Return what was found, in its order; what is found several times at a place is wrong once.
 
-    Args:
-        results: What was found in a start command, or in a file; True for the former.
+    A configuration that a start command names is judged as it is started: what is found in it alone
+    counts only where that finds it, too.
     """
+    started = set[str]().union(*(result.others() for result in results))
+    alone = [result for result in results if result.is_started_by(started)]
+    as_started = {
+        key
+        for result in results
+        if result.is_command and result not in alone
+        for key in map(_key, result.flaws)
+    }
     every: list[LocatedFlaw] = []
-    for is_command, located_flaws in sorted(results, key=lambda result: result[0]):
-        there = {(located.flaw.spot, located.flaw.code) for located in every if is_command}
+    for result in sorted(results, key=lambda result: result.is_command):
+        there = set(map(_key, every)) if result.is_command else set()
         every += [
             located
-            for located in located_flaws
-            if (located.flaw.spot, located.flaw.code) not in there
+            for located in result.flaws
+            if _key(located) not in there and (result not in alone or _key(located) in as_started)
         ]
     return ordered(every)
+
+
+def _key(located: LocatedFlaw) -> tuple[Spot, str]:
+    """Return what two findings have in common that are the same."""
+    return located.flaw.spot, located.flaw.code
 
 
 def _explained(code: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
@@ -41,6 +42,7 @@ GRANIAN = Granian(
     endings=("granian",),
     max_bytes=1 << 16,
     edits_command=True,
+    stop_time=math.inf,
     output="granian.sh",
     tunable=steps.TUNABLE,
 )

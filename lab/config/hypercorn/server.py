@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FILES = (
     "hypercorn.toml",
     *(f"hypercorn{name}" for name in (".conf.toml", "_config.toml", "_conf.toml")),
-    *(f"hypercorn{name}" for name in (".conf.py", "_config.py", "_conf.py")),
+    *(f"hypercorn{name}" for name in (".py", ".conf.py", "_config.py", "_conf.py")),
 )
 """Usual names of its files."""
 
@@ -82,6 +82,7 @@ HYPERCORN = Hypercorn(
     file_pattern="|".join(rf"{name.replace('.', '[.]')}$" for name in FILES),
     max_bytes=1 << 16,
     default_interface=ASGI,
+    stop_time=3,
     output="hypercorn.sh",
     interfaces=(ASGI,),
     edits_command=True,

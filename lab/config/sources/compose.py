@@ -9,20 +9,19 @@ Source: https://docs.docker.com/reference/compose-file/services/
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from lab.config.files import UnreadableError, read_bytes
+from lab.config.files import text_below
 from lab.config.line import ShellLine, SourceFile, joined, variables
 from lab.config.shell import starts_in
 from lab.config.sources import DEVELOPMENT, dockerfile, with_own_names
 from lab.config.sources.dockerfile import shell_of
 from lab.config.spot import Spot
-from lab.config.start import StartCommand, Surroundings
+from lab.config.start import StartCommand, Surroundings, seconds_of
 from lab.config.words import LITERAL, words_in
 from lab.config.yaml_tree import Node, Scalar, documents, mapping, scalars, sequence, text
 
@@ -78,6 +77,7 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
         is_first_process=is_first,
         shell=shell_of(image) or built.shell,
         stop_signal=text(service.get("stop_signal")) or built.stop_signal,
+        stop_time=seconds_of(text(service.get("stop_grace_period")) or "10s"),
         supervisor="compose",
         escapes={"$": "$$"},
         restarts=text(service.get("restart")),
@@ -97,22 +97,22 @@ def _built(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterator
     dockerfile_of = None if "network_mode" in service else _dockerfile(service, file)
     if dockerfile_of is None:
         return
-    start = dockerfile.built(*dockerfile_of, _environ(service, file))
-    if start is None:
-        return
-    around = start.surroundings
-    around = replace(
-        around,
-        is_first_process=False if text(service.get("init")) == "true" else around.is_first_process,
-        stop_signal=text(service.get("stop_signal")) or around.stop_signal,
-        supervisor="compose",
-        restarts=text(service.get("restart")),
-        has_other_variables="env_file" in service,
-        copies=(*around.copies, *_volumes(service, file.path)),
-        user=text(service.get("user")).partition(":")[0] or around.user,
-    )
-    is_default = not DEVELOPMENT.fullmatch(name)
-    yield replace(start, name=name, surroundings=around, is_default=is_default)
+    has_init = text(service.get("init")) == "true"
+    for start in dockerfile.built(*dockerfile_of, _environ(service, file)):
+        around = start.surroundings
+        around = replace(
+            around,
+            is_first_process=False if has_init else around.is_first_process,
+            stop_signal=text(service.get("stop_signal")) or around.stop_signal,
+            stop_time=seconds_of(text(service.get("stop_grace_period")) or "10s"),
+            supervisor="compose",
+            restarts=text(service.get("restart")),
+            has_other_variables="env_file" in service,
+            copies=(*around.copies, *_volumes(service, file.path)),
+            user=text(service.get("user")).partition(":")[0] or around.user,
+        )
+        is_default = not DEVELOPMENT.fullmatch(name)
+        yield replace(start, name=name, surroundings=around, is_default=is_default)
 
 
 def _context(service: Mapping[str, Node]) -> str:
@@ -125,19 +125,8 @@ def _dockerfile(service: Mapping[str, Node], file: SourceFile) -> tuple[Path, st
     """Return the Dockerfile of a service, its text and the stage that is built; None without it."""
     build, context = mapping(service.get("build")), _context(service)
     path = file.path.parent / context / (text(build.get("dockerfile")) or "Dockerfile")
-    content = _below(file.path, path) if context else None
+    content = text_below(path, (file.path.parent,)) if context else None
     return None if content is None else (path, content, text(build.get("target")))
-
-
-def _below(compose: Path, path: Path) -> str | None:
-    """Return the text of a file below the folder of a compose file; None: it is not read."""
-    folder, real = os.path.realpath(compose.parent), Path(os.path.realpath(path))
-    inside = real.relative_to(folder).parts if real.is_relative_to(folder) else (".",)
-    if any(part.startswith(".") for part in inside):
-        return None
-    with suppress(UnreadableError, UnicodeDecodeError):
-        return read_bytes(real).decode()
-    return None
 
 
 def _words(node: Node | None, file: SourceFile) -> ShellLine | None:

@@ -76,9 +76,9 @@ def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
 
 def built(
     path: Path, text: str, target: str, environ: Mapping[str, tuple[str | None, Spot]]
-) -> StartCommand | None:
+) -> Iterator[StartCommand]:
     """
-    Return the command of an image that is built; None where it starts no server.
+    Yield the servers that an image starts which is built.
 
     Args:
         path: The Dockerfile.
@@ -88,10 +88,9 @@ def built(
     """
     file = SourceFile(path, text)
     stage = _built(file, target)
-    if stage is None:
-        return None
-    stage.environ |= environ
-    return next(stage.starts(file), None)
+    if stage is not None:
+        stage.environ |= environ
+        yield from stage.starts(file)
 
 
 def image(
@@ -214,14 +213,14 @@ class _Stage:
         )
 
     def starts(self, file: SourceFile) -> Iterator[StartCommand]:
-        """Yield the command that the stage starts, if that is a server."""
+        """Yield the servers that the stage starts; of a script for each branch."""
         around = self.surroundings(file)
         if self.shell not in {None, *SHELLS}:
             return
         environ = variables(self.environ)
         for line, known in self._lines(file, around):
-            if start := next(starts_in(self.name, line, known, environ), None):
-                yield start
+            if starts := [*starts_in(self.name, line, known, environ)]:
+                yield from starts
                 return
 
     def _lines(

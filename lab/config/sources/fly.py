@@ -19,7 +19,7 @@ from lab.config.line import SourceFile, variables
 from lab.config.shell import starts_in
 from lab.config.sources import with_own_names
 from lab.config.spot import Spot
-from lab.config.start import StartCommand, Surroundings
+from lab.config.start import StartCommand, Surroundings, seconds_of
 from lab.errors import ProfileError
 
 CALLED = r"fly(?:\.[\w-]+)?\.toml"
@@ -33,7 +33,10 @@ def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
 def _starts(file: SourceFile) -> Iterator[StartCommand]:
     whole = _table(file)
     stop_signal = str(whole.get("kill_signal") or "SIGINT")
-    around = Surroundings(container=True, supervisor="fly", stop_signal=stop_signal)
+    stop_time = seconds_of(str(whole.get("kill_timeout", 5)))
+    around = Surroundings(
+        container=True, supervisor="fly", stop_signal=stop_signal, stop_time=stop_time
+    )
     environ: dict[str, tuple[str | None, Spot]] = {
         name: (str(value), file.spot(_place(file, "env", name)))
         for name, value in _entries(whole, "env")

@@ -17,7 +17,7 @@ from lab.config.shell import starts_in
 from lab.config.sources import with_own_names
 from lab.config.sources.dockerfile import shell_of
 from lab.config.spot import Spot
-from lab.config.start import StartCommand, Surroundings
+from lab.config.start import StartCommand, Surroundings, seconds_of
 from lab.config.words import LITERAL
 from lab.config.yaml_tree import Node, Scalar, documents, mapping, scalars, sequence, text
 
@@ -71,6 +71,7 @@ def _starts(
         in_list=True,
         is_first_process=is_first,
         shell=shell_of(image),
+        stop_time=seconds_of(text(pod.get("terminationGracePeriodSeconds")) or "30"),
         supervisor="kubernetes",
         restarts=text(pod.get("restartPolicy")) or "Always",
         has_other_variables="envFrom" in container,

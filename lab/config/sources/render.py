@@ -15,7 +15,7 @@ from lab.config.line import SourceFile, variables
 from lab.config.shell import starts_in
 from lab.config.sources import with_own_names
 from lab.config.spot import Spot
-from lab.config.start import StartCommand, Surroundings
+from lab.config.start import StartCommand, Surroundings, seconds_of
 from lab.config.yaml_tree import Node, Scalar, documents, mapping, sequence, text
 
 CALLED = r"render\.ya?ml"
@@ -34,7 +34,10 @@ def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
 
 def _starts(service: Mapping[str, Node], file: SourceFile) -> Iterator[StartCommand]:
     folder = file.path.parent / text(service.get("rootDir")).lstrip("/")
-    around = Surroundings(container=True, in_shell=True, supervisor="render", folder=folder)
+    stop_time = seconds_of(text(service.get("maxShutdownDelaySeconds")) or "30")
+    around = Surroundings(
+        container=True, in_shell=True, supervisor="render", folder=folder, stop_time=stop_time
+    )
     environ = variables(_environ(service, file))
     for key in ("startCommand", "dockerCommand"):
         if isinstance(node := service.get(key), Scalar):

@@ -7,23 +7,20 @@ program is.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
 from lab.config.line import SourceFile
-from lab.config.shell import starts_in
+from lab.config.shell import is_for_shell, starts_in
 from lab.config.sources import with_own_names
 from lab.config.start import StartCommand, Surroundings
 
 CALLED = r".*\.(?:ba|da|a)?sh|(?:.*[._-])?(?:run|start|serve|server|web|boot|entrypoint)"
 
-_SHEBANG = re.compile(r"#!.*\b(?:ba|da|a)?sh\b")
-
 
 def starts(path: Path, text: str) -> tuple[StartCommand, ...]:
     """Return the commands that start a server."""
-    if not path.name.endswith("sh") and not _SHEBANG.match(text):
+    if not is_for_shell(path.name, text):
         return ()
     file = SourceFile(path, text)
     around = Surroundings(in_shell=True, has_other_variables=True)

@@ -18,7 +18,7 @@ from lab.config.line import SourceFile, variables
 from lab.config.shell import starts_in
 from lab.config.sources import with_own_names
 from lab.config.spot import Spot
-from lab.config.start import StartCommand, Surroundings
+from lab.config.start import StartCommand, Surroundings, seconds_of
 from lab.config.words import LITERAL, words_in
 from lab.errors import ProfileError
 
@@ -106,6 +106,7 @@ def _program(
         in_shell=False,
         is_first_process=False,
         stop_signal=f"SIG{values.get('stopsignal', 'TERM').upper().removeprefix('SIG')}",
+        stop_time=seconds_of(values.get("stopwaitsecs", "10")),
         supervisor="supervisord",
         escapes={"%": "%%"},
         restarts=_RESTARTS.get(values.get("autorestart", "unexpected").lower(), ""),

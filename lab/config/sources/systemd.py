@@ -19,7 +19,7 @@ from lab.config.line import SourceFile, variables
 from lab.config.shell import starts_in
 from lab.config.sources import with_own_names
 from lab.config.spot import Spot
-from lab.config.start import StartCommand, Surroundings
+from lab.config.start import StartCommand, Surroundings, seconds_of
 from lab.config.words import LITERAL, words_in
 
 CALLED = r".*\.service"
@@ -54,6 +54,7 @@ def _starts(file: SourceFile) -> Iterator[StartCommand]:
         in_shell=False,
         is_first_process=False,
         stop_signal=values.get("KillSignal", ""),
+        stop_time=seconds_of(values.get("TimeoutStopSec") or values.get("TimeoutSec") or "90"),
         supervisor="systemd",
         escapes={"$": "$$", "%": "%%"},
         unit_type=values.get("Type", ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -49,6 +50,7 @@ UVICORN = Uvicorn(
     endings=(PROGRAM,),
     max_bytes=1 << 16,
     default_interface=ASGI,
+    stop_time=math.inf,
     output="uvicorn.sh",
     interfaces=(ASGI,),
     edits_command=True,

@@ -254,6 +254,7 @@ UWSGI = Uwsgi(
     endings=(".ini", *FORMS),
     file_pattern=r"[\w.-]*uwsgi[\w.-]*\.(ini|ya?ml|json|xml)$",
     templates=True,
+    tells_systemd=True,
     output="uwsgi.ini",
     interfaces=(WSGI,),
     has_builds=True,

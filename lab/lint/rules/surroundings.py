@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from lab.config import fastapi_run, sources
+from lab.config import fastapi_run, servers, sources
 from lab.config.shell import INITS, unknown_options
 from lab.config.sources import DEVELOPMENT, dockerfile
+from lab.config.start import StartCommand, seconds_of
 from lab.config.steps import Put
 from lab.config.words import command_of, operators, with_literals
 from lab.lint.rules.command_options import is_for_development, only_of_uvicorn
@@ -46,18 +48,19 @@ SERVICES = {
     "ST001",
     Severity.DANGEROUS,
     "a shell that does not pass SIGTERM on",
-    why="sh, which is dash on Debian and Ubuntu, stays the first process of the container and "
-    "ignores SIGTERM, so a stop waits for its timeout and then kills the server with its requests; "
-    "write exec before the command",
+    why="the shell stays the first process of the container and ignores SIGTERM, so a stop waits "
+    "for its timeout and then kills the server with its requests; write exec before the command",
     source="https://docs.docker.com/reference/dockerfile/#shell-form-entrypoint-example",
     bad="FROM python:3.12-slim\nCMD gunicorn --worker-tmp-dir /dev/shm shop:app",
     good="FROM python:3.12-slim\nCMD exec gunicorn --worker-tmp-dir /dev/shm shop:app",
     near_miss="FROM python:3.12-alpine\nCMD gunicorn --worker-tmp-dir /dev/shm shop:app",
 )
 def kept_by_shell(config: Case) -> Iterator[Flaw]:
-    """Other shells, bash and that of Alpine, become their last command."""
+    """By -c, bash and the shell of Alpine become their last command; dash does not."""
     around, start = config.known.surroundings, config.start
-    if start and around.in_shell and around.shell == "dash" and around.is_first_process:
+    if not (start and around.in_shell and around.is_first_process):
+        return
+    if not _passes_on(config, start) if around.in_script else around.shell == "dash":
         command = command_of(start.text, config.file, start.program)
         yield config.flaw(command.program.spot if command else config.top, f"no exec: {WHY}")
 
@@ -146,8 +149,7 @@ def background(config: Case) -> Iterator[Flaw]:
     start = config.start
     if start is None or not config.known.container:
         return
-    text = config.known.read(start.spot.file) or ""
-    if re.search(rf"\b(?:trap|wait|{'|'.join(INITS)})\b", f"{start.before}\n{text}"):
+    if _passes_on(config, start):
         return
     at = 0
     for begins, ends in operators(start.before):
@@ -155,6 +157,13 @@ def background(config: Case) -> Iterator[Flaw]:
         if start.before[begins:ends] == "&" and (name := _service(words)):
             yield config.flaw(config.top, f"{name} in the background: {WHY}")
         at = ends
+
+
+def _passes_on(config: Case, start: StartCommand) -> bool:
+    """Return whether something in the file of a command may pass a signal on."""
+    text = config.known.read(start.spot.file) or ""
+    words = rf"\b(?:trap|wait|{'|'.join(INITS)})\b"
+    return re.search(words, f"{start.before}\n{text}") is not None
 
 
 def _words(text: str) -> list[str]:
@@ -225,9 +234,6 @@ def unknown_of_fastapi(config: Case) -> Iterator[Flaw]:
 DROPS = frozenset({"INT", "2", "QUIT", "3"})
 """Signals on which gunicorn stops without its graceful timeout."""
 
-NOTIFIES = frozenset({"uWSGI", "gunicorn"})
-"""Servers that tell systemd when they have started."""
-
 
 @rule(
     "ST011",
@@ -243,14 +249,15 @@ NOTIFIES = frozenset({"uWSGI", "gunicorn"})
 def never_started(config: Case) -> Iterator[Flaw]:
     """An application may send READY=1 itself."""
     expected, server = config.known.surroundings.unit_type, config.server
-    instead = "notify" if server in NOTIFIES else "exec"
+    tells = servers.of_config(config).tells_systemd
+    instead = "notify" if tells else "exec"
     start = config.start
     may_have_more = start and unknown_options(start.text, start.program)
     is_daemon = may_have_more or config.last("daemon", "daemonize", "daemonize2")
     if expected == "forking" and not is_daemon:
         text = f"Type=forking: {server} stays in the foreground, so {WHY}; write Type={instead}"
         yield config.flaw(config.top, text)
-    elif expected in {"notify", "notify-reload"} and server not in NOTIFIES:
+    elif expected in {"notify", "notify-reload"} and not tells:
         text = f"Type={expected}: {server} does not tell systemd that it has started. Unless your "
         text += f"application sends READY=1, {WHY}; write Type={instead}"
         yield config.flaw(config.top, text)
@@ -279,8 +286,24 @@ def dropped_by_stop(config: Case) -> Iterator[Flaw]:
         yield config.flaw(config.top, f"the stop signal is {name}: {WHY}{where}")
 
 
-NO_LIMIT = frozenset({"granian", "uvicorn"})
-"""Servers that wait forever for requests in flight where no option limits it."""
+STOP_TIMES = {
+    "compose": "compose (stop_grace_period)",
+    "fly": "Fly (kill_timeout)",
+    "kubernetes": "Kubernetes (terminationGracePeriodSeconds)",
+    "render": "Render (maxShutdownDelaySeconds)",
+    "supervisord": "Supervisor (stopwaitsecs)",
+    "systemd": "systemd (TimeoutStopSec)",
+}
+"""What starts a server -> its name, with its option for the time of a stop."""
+
+SUGGESTED = 20
+"""Seconds of a limit to a stop that are suggested, where nothing kills the server earlier."""
+
+
+def _suggested(config: Case) -> str:
+    """Return a limit to a stop, in seconds, that ends before the server is killed."""
+    killed = config.known.surroundings.stop_time
+    return f"{min(SUGGESTED, max(1, int(killed * 0.8))) if killed else SUGGESTED}"
 
 
 @rule(
@@ -288,7 +311,7 @@ NO_LIMIT = frozenset({"granian", "uvicorn"})
     Severity.REMARK,
     "a stop without a time limit",
     why="one long request or WebSocket holds up a stop until the platform kills the server "
-    "without the shutdown of the application; write a limit below the platform's, such as 20 s",
+    "without the shutdown of the application; write a limit below the platform's",
     source="granian/server/common.py:386 `else None`",
     bad='FROM python:3.12-slim\nCMD ["granian", "--interface", "asgi", "--host", "0.0.0.0", '
     '"shop:app"]',
@@ -301,6 +324,35 @@ def stops_without_limit(config: Case) -> Iterator[Flaw]:
     """Of granian by WSGI, too: a request that hangs is never ended."""
     if is_for_development(config) or not config.known.container:
         return
-    if config.server in NO_LIMIT and not setting_of(config, "stop-time"):
-        text = f"no limit to a stop: {WHY}{only_of_uvicorn(config)}"
-        yield config.flaw(config.top, text, steps=(Put(options_of(config, "stop-time")[0], "20"),))
+    waits = servers.of_config(config).stop_time == math.inf
+    if waits and not setting_of(config, "stop-time"):
+        limit = _suggested(config)
+        text = f"no limit to a stop: {WHY}, such as {limit} s{only_of_uvicorn(config)}"
+        yield config.flaw(config.top, text, steps=(Put(options_of(config, "stop-time")[0], limit),))
+
+
+@rule(
+    "ST013",
+    Severity.DANGEROUS,
+    "a server that is killed before its stop has ended",
+    why="its requests in flight are lost; allow the stop more time, or the server less",
+    source="https://www.freedesktop.org/software/systemd/man/systemd.service.html#TimeoutStopSec=; "
+    "https://docs.docker.com/reference/compose-file/services/#stop_grace_period",
+    bad="[Service]\nTimeoutStopSec=10\nExecStart=/srv/venv/bin/gunicorn --graceful-timeout 60 "
+    "shop:app",
+    good="[Service]\nTimeoutStopSec=70\nExecStart=/srv/venv/bin/gunicorn --graceful-timeout 60 "
+    "shop:app",
+    near_miss="[Service]\nExecStart=/srv/venv/bin/gunicorn --graceful-timeout 60 shop:app",
+)
+def killed_before_its_end(config: Case) -> Iterator[Flaw]:
+    """A remark where the server's time is its default."""
+    around, server = config.known.surroundings, servers.of_config(config)
+    killed, setting = around.stop_time, setting_of(config, "stop-time")
+    limit = (setting and seconds_of(setting.value)) or server.stop_time
+    if killed is None or server.stop_time is None or limit is None or not killed < limit < math.inf:
+        return
+    option = options_of(config, "stop-time")[0]
+    text = f"a stop may take {limit:g} s, but {STOP_TIMES[around.supervisor]} kills the server "
+    text += f"after {killed:g} s: {WHY} ({option} below {killed:g})"
+    steps = (Put(option, _suggested(config)),)
+    yield config.flaw(setting or config.top, text, harmless=setting is None, steps=steps)
