@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from lab.config import sections
-from lab.config.files import LARGEST, UnreadableError, check_size, read_bytes
+from lab.config.files import (
+    LARGEST,
+    UnreadableError,
+    check_size,
+    is_file,
+    is_folder,
+    read_bytes,
+    real_path,
+)
 from lab.config.sections import Line
 from lab.config.spot import Setting, Spot
 from lab.config.start import StartCommand, Surroundings
@@ -137,22 +145,22 @@ class Known:
         given = environ or {}
         if trusted:
             return replace(self, environ={**self.environ, **given})
-        return replace(self, environ=given, confined=(Path(os.path.realpath(".")),))
+        return replace(self, environ=given, confined=(real_path(Path()),))
 
     def beside(self, path: Path) -> Known:
         """Return the knowledge for a file that the user names, which may then be read."""
         if not self.confined:
             return self
-        folder = Path(os.path.realpath(path.parent))
-        if folder.is_relative_to(os.path.realpath(".")):
+        folder = real_path(path.parent)
+        if folder.is_relative_to(real_path(Path())):
             more: tuple[Path, ...] = (folder / path.name,)  # but not the target of a link
         else:
-            more = (folder, Path(os.path.realpath(path)).parent)
+            more = (folder, real_path(path).parent)
         return replace(self, confined=(*self.confined, *more))
 
     def reaches(self, path: Path) -> bool:
         """Return whether a file may be read, after links are resolved."""
-        real = Path(os.path.realpath(path))
+        real = real_path(path)
         inside = (real.relative_to(path) for path in self.confined if real.is_relative_to(path))
         return not self.confined or any(
             not any(part.startswith(".") for part in path.parts) for path in inside
@@ -165,7 +173,7 @@ class Known:
 
     def exists(self, path: Path) -> bool:
         """Return whether there is such a file or folder."""
-        return path.exists()
+        return os.path.exists(path)  # noqa: PTH110 - as of `is_file`
 
     def is_user(self, name: str) -> bool | None:
         """Return whether this machine has a user of that name; None: unknown, as in a browser."""
@@ -189,7 +197,7 @@ class Known:
 
     def is_file(self, path: Path) -> bool:
         """Return whether there is such a file, and it may be read."""
-        return self.reaches(path) and path.is_file()
+        return self.reaches(path) and is_file(path)
 
     def lacks(self, name: str) -> bool:
         """Return whether a command names a file that is not here, and need not be: `lenient`."""
@@ -198,7 +206,7 @@ class Known:
 
     def is_folder(self, path: Path) -> bool:
         """Return whether there is such a folder."""
-        return path.is_dir()
+        return is_folder(path)
 
     def read(self, path: Path) -> str | None:
         """Return a file's text as `text` does; None if it cannot be read."""

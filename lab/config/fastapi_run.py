@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from lab.config.files import is_file
+
 PROGRAM = "fastapi"
 
 VERBS = ("run", "dev")
@@ -123,4 +125,4 @@ def _module(path: str, exists: Callable[[str], bool]) -> tuple[str, str]:
 
 def exists_in(folder: Path) -> Callable[[str], bool]:
     """Return what says whether a file is in a folder."""
-    return lambda name: (folder / name).is_file()
+    return lambda name: is_file(folder / name)

@@ -110,6 +110,24 @@ def check_nesting(text: str, tokens: re.Pattern[str] = PLAIN) -> None:
             raise UnreadableError(problem, text.count("\n", 0, token.start()) + 1)
 
 
+def is_file(path: Path) -> bool:
+    """Return whether there is such a file; not of one that may not be looked at, as Path raises."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether there is such a folder; see `is_file`."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def real_path(path: Path) -> Path:
+    """Return a path without links; one that may not be looked at stays."""
+    try:
+        return Path(os.path.realpath(path))
+    except OSError:  # as of /proc/1/cwd
+        return path.absolute()
+
+
 def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     """
     Return what stands in a regular file.
@@ -122,7 +140,7 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
         UnreadableError: It is none, is larger, or cannot be read.
     """
     try:
-        if os.path.realpath(path).startswith(("/proc/", "/sys/")):
+        if str(real_path(path)).startswith(("/proc/", "/sys/")):
             raise UnreadableError("belongs to the kernel, and reading it may have an effect")
         kind = path.stat().st_mode
         if not stat.S_ISREG(kind):
@@ -150,8 +168,8 @@ def text_below(path: Path, folders: Iterable[Path]) -> str | None:
 
     None where it cannot be read, lies elsewhere, or is hidden: a finding would quote it.
     """
-    real = Path(os.path.realpath(path))
-    for folder in map(os.path.realpath, folders):
+    real = real_path(path)
+    for folder in map(real_path, folders):
         inside = real.relative_to(folder).parts if real.is_relative_to(folder) else (".",)
         if not any(part.startswith(".") for part in inside):
             with suppress(UnreadableError, UnicodeDecodeError):

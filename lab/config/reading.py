@@ -20,7 +20,7 @@ from pathlib import Path, PurePath
 
 from lab.config import fastapi_run, servers, sources
 from lab.config.configuration import Config, Known
-from lab.config.files import LARGEST, UnreadableError
+from lab.config.files import LARGEST, UnreadableError, is_file, is_folder
 from lab.config.server import Server
 from lab.config.servers import EDITABLE, STDIN, TRANSLATABLE
 from lab.config.shell import SHELLS
@@ -102,7 +102,7 @@ def _read(
         known = known if container is None else replace(known, container=container)
         if source.start.program not in {*commands, *EDITABLE}:
             problem = _why_unread(source.start.words, commands)
-            raise ProfileError(source.path, problem, source.start.spot.line)
+            raise ProfileError(source.start.spot.file, problem, source.start.spot.line)
         return read_start(source.start, known)
     path, server = source.path, servers.named(source.path.name) if source.command else None
     if server is not None:
@@ -168,9 +168,9 @@ def named(
     has_file = Path(file) in texts or os.path.isfile(file)  # noqa: PTH113 - as above
     if not exists and has_file and (not file.endswith(".py") or _has_starts(file, texts)):
         return _in_file(Path(file), texts, section)
-    if is_text or (exists and path.is_file()):
+    if is_text or (exists and is_file(path)):
         return _in_file(path, texts)
-    if exists and path.is_dir():
+    if exists and is_folder(path):
         raise ProfileError(path, why_folder(path))
     if exists:
         problem = "is a pipe, a socket or a device: save it as a file, and give that"
@@ -261,7 +261,7 @@ def container_sign(path: Path) -> str:
     if folder.name == "docker":
         return f"{path} is in a folder docker"
     files = (place / "Dockerfile" for place in folders)
-    file = next((file for file in files if file.exists()), None)
+    file = next((file for file in files if is_file(file)), None)
     return "" if file is None else f"{os.path.relpath(file)} exists"
 
 
@@ -359,7 +359,7 @@ def _is_foreign(folder: Path) -> bool:
 
 def _is_configuration(path: Path, server: Server) -> bool:
     """Return whether a file with such a name is a configuration; what cannot be read is none."""
-    if not path.is_file():  # a FIFO would never end
+    if not is_file(path):  # a FIFO would never end
         return False
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
@@ -381,7 +381,9 @@ def _in_file(path: Path, texts: Mapping[Path, str], section: str = "") -> Source
         problem = "starts no server that lab knows: name the command in quotes, or its script"
         raise ProfileError(path, problem)
     if not wanted:
-        problem = f"has no server {section}" if section else "is for development"
+        is_served = any(not sources.DEVELOPMENT.fullmatch(start.name) for start in starts)
+        problem = "starts no server by default" if is_served else "is for development"
+        problem = f"has no server {section}" if section else problem
         raise ProfileError(path, f"{problem}: name {names}")
     if wanted[1:]:
         raise ProfileError(path, f"starts {len(wanted)} servers: name {names}")

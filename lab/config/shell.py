@@ -106,6 +106,9 @@ _CLOSES = frozenset({"fi", "esac", "done"})
 _LABEL = re.compile(r"\s*(?:[^\s()$=]*\)|(?:function\s+)?[\w-]+\s*\(\))\s*")
 """What begins a branch of `case`, or a function."""
 
+_PATTERN = re.compile(r"(\bcase\s[^\n;]*?\sin\b\s*+|;;&?\s*+|;&\s*+)(?!esac\b)(\(?[^()\n;]*+\))")
+"""The pattern of a branch of `case`, behind what stands before it."""
+
 _ENDS_AT_ONCE = {
     "": {"--version", "--help", "--check-config", "--print-config"},
     "uwsgi": {"--version", "--help", "--stop", "--reload", "--build-plugin", "--connect-and-read"},
@@ -157,25 +160,33 @@ class _Place:
     name: str
     surroundings: Surroundings
     variables: tuple[ShellLine, ...]
+    is_script: bool = False
+    """Whether the text is that of a script, whose shell waits for what it starts without `exec`."""
+
+    caller: Spot | None = None
+    """The command, outside of this text, whose shell waits for what is started here."""
+
     followed: set[Path] = field(default_factory=set)
     """Scripts that were read: none is read again, so that a few cannot be read without end."""
 
 
 def _starts(place: _Place, line: ShellLine, depth: int) -> Iterator[StartCommand]:
-    line = replace(line, text=without_comments(line.text))
-    begins, inside, others = 0, 0, False
+    line = replace(line, text=_without_patterns(without_comments(line.text)))
+    begins, inside, others, is_file = 0, 0, False, False
     for start, end in (*operators(line.text), (len(line.text), len(line.text))):
         try:
             command = _Command.of(line.cut(begins, start))
         except ValueError:  # a quote that is not closed
             return
         is_whole = command.line.text.count("(") == command.line.text.count(")")
-        if is_whole and command.may_start(place.surroundings):
+        if is_whole and not is_file and command.may_start(place.surroundings):
+            command = command._replace(is_in_background=line.text[start:end] == "&")
             alone = not others and start == len(line.text)
             before = line.text[:begins].strip()
             yield from command.starts(place, before, alone=alone, depth=depth)
         words = [word.value for word in command.words]
         is_cd = words[:1] == ["cd"] and len(words) == 2
+        is_file = re.search("[<>]", line.text[start:end]) is not None  # behind it stands a file
         others |= bool(words) and not (is_cd and line.text[start:end] in {"&&", ";", "\n"})
         if is_cd and "$" not in words[1]:
             around = place.surroundings.in_folder(words[1], line.place(0).file.parent)
@@ -206,9 +217,19 @@ def unknown_options(text: str, program: str) -> str:
     return ""
 
 
+def _without_patterns(text: str) -> str:
+    """
+    Return a text for a shell with blanks for the patterns of `case`: of the same length.
+
+    >>> _without_patterns("case $1 in web|uwsgi) a ;; (b | c) d ;; esac")
+    'case $1 in            a ;;         d ;; esac'
+    """
+    return _PATTERN.sub(lambda it: it[1] + " " * len(it[2]), text)
+
+
 def is_for_shell(name: str, text: str) -> bool:
     """Return whether a file is a script for a shell, by its name or its first line."""
-    return name.endswith("sh") or _SHEBANG.match(text) is not None
+    return re.search(r"\.(?:ba|da|a)?sh$", name) is not None or _SHEBANG.match(text) is not None
 
 
 def without_comments(text: str) -> str:
@@ -272,6 +293,7 @@ class _Command(NamedTuple):
     """The first word that stays; None: that at *at*."""
 
     is_exec: bool = False
+    is_in_background: bool = False
     script_at: int | None = None
     """The last word that is a script which may start the command behind it; None: there is none."""
 
@@ -382,12 +404,14 @@ class _Command(NamedTuple):
         if self.user:
             around = replace(around, user=self.user.partition(":")[0])
         if self.is_exec:
-            around = replace(around, shell="", in_script=False)
+            around = replace(around, shell="")
         if any(PurePath(word.value).name in INITS for word in self.words[: self.at]):
             around = replace(around, is_first_process=False)
         if server := servers.named("uvicorn" if self.is_fastapi else self.program):
             if self.script_at is not None:
                 around = replace(around, is_first_process=None)
+            waits = self._waits(place)
+            around = replace(around, waits=waits, in_background=self.is_in_background)
             place = replace(place, surroundings=around)
             values = {word.value for word in self.words[self.at :]}
             if not values & _ENDS_AT_ONCE.get(server.program, _ENDS_AT_ONCE[""]):
@@ -395,13 +419,22 @@ class _Command(NamedTuple):
         elif depth < DEEPEST and (text := self._text() or self._script_text(place)):
             if self.program in SHELLS - {"sh"}:
                 around = replace(around, shell=self.program)
+            caller = place.caller
             if text.place(0).file != self.line.place(0).file:
                 folder = around.folder or self.line.place(0).file.parent
-                around = replace(around, in_script=True, folder=folder)
+                around, caller = replace(around, folder=folder), self._waits(place)
+                place = replace(place, is_script=True)
             around = replace(around, in_shell=True, in_list=False)
             variables = (*place.variables, *self._variables())
-            place = replace(place, surroundings=around, variables=variables)
+            place = replace(place, surroundings=around, variables=variables, caller=caller)
             yield from _starts(place, text, depth + 1)
+
+    def _waits(self, place: _Place) -> Spot | None:
+        """Return the command whose shell waits for this one; None where that becomes it."""
+        if place.caller or not place.is_script:
+            return place.caller
+        becomes = self.is_exec and not self.is_in_background
+        return None if becomes else self.line.place(self.words[0].begins)
 
     def _script_text(self, place: _Place) -> ShellLine | None:
         """Return the text of the script that the command runs; None: it is not here."""

@@ -25,7 +25,7 @@ _UNITS = {
     **dict.fromkeys(("ms", "msec"), 1e-3),
 }
 
-_PART = r"(\d+(?:\.\d+)?)\s*([a-z]*)\s*"
+_PART = r"(\d++(?:\.\d++)?)\s*+([a-z]*+)\s*+"
 
 
 def seconds_of(text: str) -> float | None:
@@ -74,8 +74,11 @@ class Surroundings:
     shell: str = ""
     """The shell that starts the process, as "dash"; empty: unknown, or it becomes the process."""
 
-    in_script: bool = False
-    """Whether a script starts the process and waits for it: without `exec`."""
+    waits: Spot | None = None
+    """The command of a script whose shell stays and waits for the process: without `exec`."""
+
+    in_background: bool = False
+    """Whether a shell starts the process in the background."""
 
     stop_signal: str = ""
     """The signal that stops the process, as "SIGINT"."""

@@ -194,8 +194,8 @@ def _in_its_file(config: Config, start: StartCommand, flaws: Sequence[Flaw]) -> 
     text = config.known.required(file)
     texts = {**config.texts, file: text}
     del texts[config.file]
-    several = sum(one.is_default for one in sources.starts_of(file, text)) > 1
-    process = start.name if several else ""
+    names = [one.name for one in sources.starts_of(file, text) if one.is_default]
+    process = start.name if names[1:] and start.name in names else ""
     unknown = unknown_options(start.text, start.program)
     placed = [
         replace(

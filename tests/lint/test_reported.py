@@ -296,7 +296,7 @@ STOPPED = {
     "compose.yaml": "services:\n  a:\n    stop_grace_period: 1m5s\n    command: {}\n",
     "pod.yaml": "kind: Pod\nspec:\n  terminationGracePeriodSeconds: 65\n  containers:\n"
     "  - args: [sh, -c, 'exec {}']\n",
-    "fly.toml": 'kill_timeout = "65s"\n[processes]\nweb = "{}"\n',
+    "fly.toml": 'kill_signal = "SIGTERM"\nkill_timeout = "65s"\n[processes]\nweb = "{}"\n',
     "render.yaml": "services:\n- startCommand: {}\n  maxShutdownDelaySeconds: 65\n",
 }
 
@@ -330,3 +330,138 @@ def test_a_suggested_limit_ends_before_the_platforms_default(lint, name, limit):
     assert re.findall(r"such as (.*)", out) == [limit] * bool(limit)
     Path(name).write_text(text.format("gunicorn --bind 0.0.0.0:8000 a:b"))
     assert ("ST013 remark" in lint(name, "--all")[1]) is bool(limit)
+
+
+@pytest.mark.parametrize("time", ["9" * 4000, "1" * 9000 + "!", "1e999", "{{ time }}", "-1"])
+def test_a_stop_time_that_makes_no_sense_is_passed_over(lint, time):
+    """None may end the linter, or hold it up."""
+    text = STOPPED["compose.yaml"].replace("1m5s", f'"{time}"')
+    Path("compose.yaml").write_text(text.format("uvicorn --host 0.0.0.0 a:b"))
+    assert "such as 20 s" in lint("compose.yaml", "--all", "--select", "ST009")[1]
+
+
+SLIM = "FROM python:3.12-slim\nWORKDIR /app\nCOPY . .\n"
+SERVER = "gunicorn --worker-tmp-dir /dev/shm -b 0.0.0.0:8000 -k gthread --keep-alive 75 a.wsgi"
+
+
+@pytest.fixture
+def lint_image(lint):
+    """Return a function that lints an image whose start.sh has a text: as `lint` does."""
+
+    def linted(text, start='CMD ["/app/start.sh"]', *options):
+        Path("start.sh").write_text(f"#!/bin/bash\n{text}\n")
+        Path("Dockerfile").write_text(f"{SLIM}{start}\n")
+        sources.starts_of.cache_clear()
+        return lint("Dockerfile", *options)
+
+    return linted
+
+
+@pytest.mark.parametrize(
+    "text", [f"exec {SERVER} > /proc/1/fd/1 2>/proc/1/fd/2", f"/proc/1/cwd/x.sh\nexec {SERVER}"]
+)
+def test_a_file_of_the_kernel_in_a_script_is_not_tried(lint_image, text):
+    """Anybody but root may not even look, and the linter ended with a traceback."""
+    assert lint_image(text)[0] == 0
+
+
+@pytest.mark.parametrize("value", ["${GT:-5}", "$GT", "'{{ gt }}'"])
+def test_a_stop_time_that_is_a_variable_is_unknown(lint, value):
+    """It was taken for gunicorn's default, as of a dangerous finding."""
+    Path("compose.yaml").write_text(
+        f"services:\n  a:\n    command: {SERVER} --graceful-timeout {value}\n"
+    )
+    assert "ST013" not in lint("compose.yaml", "--all")[1]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["gunicorn|uvicorn)", "gunicorn | web)", "'asgi' | 'uvicorn' | 'http')", "(uwsgi)"]
+)
+def test_a_pattern_of_case_is_no_command(lint_image, pattern):
+    """`gunicorn|uvicorn)` was two servers."""
+    code, out, errors = lint_image(f'case "$1" in\n  {pattern}\n    exec {SERVER} ;;\nesac')
+    assert (code, errors) == (0, ""), out
+
+
+def test_an_error_in_a_script_names_the_script(lint_image):
+    """It named the Dockerfile, with a line that it does not have."""
+    code, _, errors = lint_image("set -e\n\n\n\nexec daphne a:b")
+    assert code == 2
+    assert errors.startswith("lab: start.sh:6: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (SERVER, "write exec before the command"),
+        (f"{SERVER} &\nwait", "or end it by trap, and wait for it"),
+        (f"exec {SERVER} &\nsleep 9", "or end it by trap, and wait for it"),
+        (f"trap 'kill 0' TERM\n{SERVER}", "write exec before the command"),
+        (f"exec {SERVER}", ""),
+        (f"trap 'kill $!' TERM\n{SERVER} &\nwait", ""),
+    ],
+)
+def test_whether_a_script_passes_a_stop_on(lint_image, text, advice):
+    """ST001: a shell runs a trap when the command in the foreground has ended."""
+    code, out, _ = lint_image(text)
+    assert (code, "ST001" in out) == (int(bool(advice)), bool(advice))
+    assert not advice or out.splitlines()[0].endswith(advice)
+
+
+def test_a_script_that_waits_for_another_is_named(lint_image):
+    """The other has its exec, and yet the first stays."""
+    Path("inner.sh").write_text(f"#!/bin/sh\nexec {SERVER}\n")
+    out = lint_image("cd /app\n./inner.sh")[1]
+    assert re.search(r"^inner.sh:2:\d+ +ST001 .* in line 3 of start.sh$", out, re.MULTILINE)
+    assert lint_image("cd /app\nexec ./inner.sh")[0] == 0
+
+
+@pytest.mark.parametrize(("lines", "found"), [("", True), ('ENTRYPOINT ["/tini", "--"]\n', False)])
+def test_a_script_that_compose_starts_in_an_image_is_judged(lint, lines, found):
+    """ST001: unless an ENTRYPOINT stands before it."""
+    Path("start.sh").write_text(f"#!/bin/sh\n{SERVER}\n")
+    Path("Dockerfile").write_text(SLIM + lines)
+    Path("compose.yaml").write_text("services:\n  a:\n    build: .\n    command: sh ./start.sh\n")
+    assert ("ST001" in lint("compose.yaml")[1]) is found
+
+
+@pytest.mark.parametrize("beside", ["extends", "override"])
+def test_a_stop_time_of_compose_may_stand_in_another_file(lint, beside):
+    """`extends` and compose.override.yaml were passed over."""
+    extends = "    extends: {file: base.yaml, service: a}\n" * (beside == "extends")
+    Path("compose.yaml").write_text(f"services:\n  a:\n{extends}    command: {SERVER}\n")
+    if beside == "override":
+        Path("compose.override.yaml").write_text("services:\n  a:\n    stop_grace_period: 60s\n")
+    assert "ST013" not in lint("compose.yaml", "--all")[1]
+
+
+def test_a_last_stage_that_is_no_server_is_not_called_for_development(lint):
+    """Such as one for a queue, or for AWS Lambda."""
+    stages = 'FROM python AS served\nCMD ["uvicorn", "a:b"]\nFROM python AS jobs\nCMD ["celery"]\n'
+    Path("Dockerfile").write_text(stages)
+    code, _, errors = lint("Dockerfile")
+    assert code == 2
+    assert "starts no server by default: name Dockerfile:served" in errors
+
+
+def test_a_folder_and_its_dockerfile_say_the_same_of_an_ini(lint):
+    """`lint .` called it dangerous, as for another machine; and alone it has the fix."""
+    Path("uwsgi.ini").write_text("[uwsgi]\nhttp-socket = 0.0.0.0:80\nmodule = a:b\nthreads = 2\n")
+    Path("Dockerfile").write_text(f'{SLIM}CMD ["uwsgi", "uwsgi.ini"]\n')
+    in_image, everywhere = (
+        json.loads(lint(name, "--all", "--format", "json")[1]) for name in ("Dockerfile", ".")
+    )
+    keys = ("code", "severity", "message")
+    assert [[one[key] for key in keys] for one in in_image] == [
+        [one[key] for key in keys] for one in everywhere
+    ]
+    assert any(one["fix"] for one in everywhere)
+
+
+@pytest.mark.parametrize("trusted", [(), ("--trusted",)])
+@pytest.mark.parametrize("option", ["uwsgi --ini {}.ini", "gunicorn -c {}.py a:b", "ini"])
+def test_a_file_that_may_not_be_looked_at_is_no_crash(lint, option, trusted):
+    """Such as one in a folder of root: Python's Path raises there."""
+    Path("a.ini").write_text("[uwsgi]\nhttp = :80\nmodule = a:b\nini = /proc/1/cwd/a.ini\n")
+    name = "a.ini" if option == "ini" else option.format("/proc/1/cwd/a")
+    assert "Traceback" not in "".join(map(str, lint(name, *trusted)))

@@ -18,6 +18,7 @@ from lab.cli.lint.formats import FORMATS, LocatedFlaw, ordered
 from lab.cli.types import CONTAINER, NAME, whole_number
 from lab.config.configuration import Config, Known
 from lab.config.edits import diff
+from lab.config.files import real_path
 from lab.config.reading import container_sign, find, start_names, why_folder
 from lab.config.sources import script
 from lab.config.spot import Spot
@@ -148,7 +149,8 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     fixes = "unsafe" if given["unsafe_fixes"] else safe
     remarks = given["remarks"] or bool(given["select"])
     results: list[_Result] = []
-    failed = changes = False
+    errors = set[str]()
+    changes = False
     fixed_nothing = given["fix"] and not given["diff"]
     signs: list[str] = []
     versions: list[targets.TargetVersion | None] = []
@@ -163,8 +165,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
                     fixed_nothing = False
                     say(in_a_line(linted.report(file)), err=True)
         except FileError as error:
-            say(in_a_line(f"lab: {error}"), err=True)
-            failed = True
+            _say_once(in_a_line(f"lab: {error}"), errors)
         else:
             located = [LocatedFlaw(flaw, linted.line(flaw)) for flaw in linted.flaws]
             results.append(_Result(file_or_command, linted.config, located))
@@ -175,7 +176,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     fixed_nothing |= given["diff"] and not changes
     _say_unsafe(flaws if fixed_nothing else (), is_diff=given["diff"], remarks=remarks)
     # "No findings" would read as if a file that cannot be read were a good one.
-    if not given["diff"] and (located_flaws or not failed or given["format"] != "text"):
+    if not given["diff"] and (located_flaws or not errors or given["format"] != "text"):
         _say(located_flaws, given["format"], remarks=remarks)
     if given["format"] == "text":
         codes = [located.flaw.code for located in located_flaws if remarks or located.flaw.shown]
@@ -183,7 +184,14 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     _say_targets(versions)
     if given["exit_zero"]:
         return 0
-    return 2 if failed else int(changes or any(flaw.counts for flaw in flaws))
+    return 2 if errors else int(changes or any(flaw.counts for flaw in flaws))
+
+
+def _say_once(message: str, errors: set[str]) -> None:
+    """Say what cannot be read, which several start commands may name."""
+    if message not in errors:
+        say(message, err=True)
+    errors.add(message)
 
 
 class _Result(NamedTuple):
@@ -204,41 +212,37 @@ class _Result(NamedTuple):
         start = self.config.start
         return start.spot.file if start else self.config.file
 
-    def others(self) -> set[str]:
+    def others(self) -> set[Path]:
         """Return the real paths of the files that the start command names."""
         files = {self.file, *self.config.texts} if self.is_command else ()
-        return {os.path.realpath(file) for file in files if not self.name.startswith(str(file))}
+        return {real_path(file) for file in files if not self.name.startswith(str(file))}
 
-    def is_started_by(self, others: Container[str]) -> bool:
+    def is_started_by(self, others: Container[Path]) -> bool:
         """Return whether a start command in another file names this configuration or script."""
         is_script = re.fullmatch(script.CALLED, self.file.name) is not None
         has_own_file = is_script and self.name.startswith(str(self.file))
         may_be = has_own_file or not self.is_command
-        return may_be and os.path.realpath(self.file) in others
+        return may_be and real_path(self.file) in others
 
 
 def _unique(results: Sequence[_Result]) -> list[LocatedFlaw]:
     """
     Return what was found, in its order; what is found several times at a place is wrong once.
 
-    A configuration that a start command names is judged as it is started: what is found in it alone
-    counts only where that finds it, too.
+    A configuration that a start command names is judged as it is started, and alone it has the fix.
     """
-    started = set[str]().union(*(result.others() for result in results))
+    started = set[Path]().union(*(result.others() for result in results))
     alone = [result for result in results if result.is_started_by(started)]
-    as_started = {
-        key
-        for result in results
-        if result.is_command and result not in alone
-        for key in map(_key, result.flaws)
-    }
+    fixes = {_key(located): located.flaw.fix for result in alone for located in result.flaws}
     every: list[LocatedFlaw] = []
     for result in sorted(results, key=lambda result: result.is_command):
         there = set(map(_key, every)) if result.is_command else set()
         every += [
-            located
+            located._replace(flaw=replace(located.flaw, fix=fixes.get(_key(located))))
+            if result.is_command and _key(located) in fixes
+            else located
             for located in result.flaws
-            if _key(located) not in there and (result not in alone or _key(located) in as_started)
+            if _key(located) not in there and result not in alone
         ]
     return ordered(every)
 

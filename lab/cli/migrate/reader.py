@@ -55,7 +55,9 @@ def read(
     if config.start is not None:
         _check_alone(config.start.text)
         if not config.start.alone:
-            problem = "its line has more than one command: give the command of the server in quotes"
+            file = str(config.start.spot.file)
+            where = "its line" if name.startswith(file) else file
+            problem = f"{where} has more than one command: give the command of the server in quotes"
             raise ProfileError(name, problem)
     if is_command(name) or config.start is not None:
         text = config.texts[config.file]

@@ -25,7 +25,8 @@ def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
 
     Without PROFILE the load begins at once and lasts 15 minutes: the ladder, which is the
     article's configurations and further ones, each with one change more than the one before it, and
-    two reference lines. With --quick it lasts 3 minutes: the ladder's first step, and all of them.
+    two reference lines. With --quick it compares baseline, processes-threads and safety, for 3
+    minutes.
 
     A PROFILE is a name that `lab list` prints, or your own configuration: a uWSGI ini (uwsgi.ini,
     uwsgi.ini:section), a gunicorn.conf.py, or a command, in quotes ('granian --interface wsgi

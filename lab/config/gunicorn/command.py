@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from lab.config.configuration import Config, Known
+from lab.config.files import is_file
 from lab.config.gunicorn import PROGRAM
 from lab.config.gunicorn.reader import carried, read, spellings, takes_no_value
 from lab.config.spot import Setting
@@ -189,7 +190,7 @@ def _named(value: str, known: Known) -> Config:
     if not value:
         raise ProfileError("--config", "has a variable, so its file is unknown: name the file")
     path = known.named(value.removeprefix("file:"))
-    if path not in known.overlay and not path.is_file():
+    if path not in known.overlay and not is_file(path):
         raise ProfileError(value, "the file does not exist here, so its settings are unknown")
     return read(path, known)
 

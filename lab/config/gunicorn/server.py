@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from lab.config.configuration import Config, Known
+from lab.config.files import is_file
 from lab.config.gunicorn import BIND, PROGRAM, steps
 from lab.config.gunicorn.reader import LARGEST, assignments, carried, literal, read, takes_no_value
 from lab.config.interface import ASGI, of_worker_class
@@ -141,7 +142,7 @@ class Gunicorn(Server):
             return "the server would go to the background: leave --daemon out"
         if options & {"--config", "-c"}:
             return f"give its configuration file, as in lab run {FILE}"
-        if (folder / FILE).is_file():
+        if is_file(folder / FILE):
             return f"{self.name} also reads the {FILE} in this folder: lab run {FILE}"
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from lab.config import files
 from lab.config.command_table import CommandTable
 from lab.config.configuration import Config, Known
 from lab.config.hypercorn import file
@@ -63,7 +64,7 @@ def _named(setting: Setting, known: Known) -> Config:
     if not setting.value or "$" in setting.value:
         raise ProfileError("--config", "has a variable, so its file is unknown: name the file")
     path = known.named(setting.value.removeprefix("file:"))
-    if path not in known.overlay and not path.is_file():
+    if path not in known.overlay and not files.is_file(path):
         problem = "the file does not exist here, so its settings are unknown"
         raise ProfileError(setting.value, problem)
     is_python = setting.value.startswith("file:")

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from lab.config.files import text_below
+from lab.config.files import is_file, text_below
 from lab.config.line import ShellLine, SourceFile, joined, variables
 from lab.config.shell import starts_in
 from lab.config.sources import DEVELOPMENT, dockerfile, with_own_names
@@ -64,11 +64,12 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
         yield from _built(name, service, file)
         return
     image, has_init = text(service.get("image")), text(service.get("init")) == "true"
-    is_first = False if has_init else True if entry or shell_of(image) else None
     built, environ = Surroundings(), dict[str, tuple[str | None, Spot]]()
     if dockerfile_of := _dockerfile(service, file):
         built, of_image = dockerfile.image(*dockerfile_of)
         environ |= of_image
+    is_known = entry or shell_of(image) or built.is_first_process
+    is_first = False if has_init else True if is_known else None
     around = replace(
         built,
         container=True,
@@ -77,7 +78,7 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
         is_first_process=is_first,
         shell=shell_of(image) or built.shell,
         stop_signal=text(service.get("stop_signal")) or built.stop_signal,
-        stop_time=seconds_of(text(service.get("stop_grace_period")) or "10s"),
+        stop_time=_stop_time(service, file.path),
         supervisor="compose",
         escapes={"$": "$$"},
         restarts=text(service.get("restart")),
@@ -104,7 +105,7 @@ def _built(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterator
             around,
             is_first_process=False if has_init else around.is_first_process,
             stop_signal=text(service.get("stop_signal")) or around.stop_signal,
-            stop_time=seconds_of(text(service.get("stop_grace_period")) or "10s"),
+            stop_time=_stop_time(service, file.path),
             supervisor="compose",
             restarts=text(service.get("restart")),
             has_other_variables="env_file" in service,
@@ -113,6 +114,15 @@ def _built(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterator
         )
         is_default = not DEVELOPMENT.fullmatch(name)
         yield replace(start, name=name, surroundings=around, is_default=is_default)
+
+
+def _stop_time(service: Mapping[str, Node], path: Path) -> float | None:
+    """Return the seconds of a stop; None where another file may say it."""
+    override = path.with_name(f"{path.stem}.override{path.suffix}")
+    is_set = "stop_grace_period" in service
+    if not is_set and ("extends" in service or is_file(override)):
+        return None
+    return seconds_of(text(service.get("stop_grace_period")) or "10s")
 
 
 def _context(service: Mapping[str, Node]) -> str:

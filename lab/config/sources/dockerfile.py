@@ -96,10 +96,17 @@ def built(
 def image(
     path: Path, text: str, target: str
 ) -> tuple[Surroundings, Mapping[str, tuple[str | None, Spot]]]:
-    """Return what a built image has, whatever it starts, and its variables; see `built`."""
+    """
+    Return what a built image has, whatever it starts, and its variables; see `built`.
+
+    Whether a command is the first process is known where the image has no ENTRYPOINT.
+    """
     file = SourceFile(path, text)
     stage = _built(file, target)
-    return (stage.surroundings(file), stage.environ) if stage else (Surroundings(), {})
+    if stage is None:
+        return Surroundings(), {}
+    is_first = None if stage.entrypoint else True
+    return replace(stage.surroundings(file), is_first_process=is_first), stage.environ
 
 
 def _built(file: SourceFile, target: str) -> _Stage | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lab.config.configuration import Known
 from lab.config.edits import lines_of
+from lab.config.files import is_file, is_folder
 from lab.config.uwsgi.table import Entry, atoi
 from lab.config.uwsgi.variables import as_bytes, as_text
 
@@ -87,7 +88,7 @@ class Logic:
         if not all(self.known.reaches(folder / name) for name in names):
             self.guess(f"lab does not look for {pattern}, outside of this folder")
             return
-        marked = (name + "/" * (folder / name).is_dir() for name in names)
+        marked = (name + "/" * is_folder(folder / name) for name in names)
         yield from map(as_bytes, marked) if names else [argument]
 
     def _condition(self, test: str, argument: str) -> Iterator[str | None]:
@@ -106,9 +107,9 @@ class Logic:
             case "exists":
                 holds = bool(argument) and os.access(path, os.R_OK)
             case "file":
-                holds = path.is_file()
+                holds = is_file(path)
             case "dir":
-                holds = bool(argument) and path.is_dir()
+                holds = bool(argument) and is_folder(path)
             case "hostname":
                 holds = argument == os.uname().nodename
             case "plugin" if self.known.plugins is not None:

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from lab.config import fastapi_run, servers, sources
 from lab.config.shell import INITS, unknown_options
 from lab.config.sources import DEVELOPMENT, dockerfile
-from lab.config.start import StartCommand, seconds_of
+from lab.config.start import seconds_of
 from lab.config.steps import Put
 from lab.config.words import command_of, operators, with_literals
 from lab.lint.rules.command_options import is_for_development, only_of_uvicorn
@@ -49,7 +49,7 @@ SERVICES = {
     Severity.DANGEROUS,
     "a shell that does not pass SIGTERM on",
     why="the shell stays the first process of the container and ignores SIGTERM, so a stop waits "
-    "for its timeout and then kills the server with its requests; write exec before the command",
+    "for its timeout and then kills the server with its requests",
     source="https://docs.docker.com/reference/dockerfile/#shell-form-entrypoint-example",
     bad="FROM python:3.12-slim\nCMD gunicorn --worker-tmp-dir /dev/shm shop:app",
     good="FROM python:3.12-slim\nCMD exec gunicorn --worker-tmp-dir /dev/shm shop:app",
@@ -60,9 +60,19 @@ def kept_by_shell(config: Case) -> Iterator[Flaw]:
     around, start = config.known.surroundings, config.start
     if not (start and around.in_shell and around.is_first_process):
         return
-    if not _passes_on(config, start) if around.in_script else around.shell == "dash":
-        command = command_of(start.text, config.file, start.program)
-        yield config.flaw(command.program.spot if command else config.top, f"no exec: {WHY}")
+    text, caller = config.known.read(start.spot.file) or "", around.waits
+    if not caller and around.shell != "dash":
+        return
+    if caller and re.search(r"\btrap\b", text) and re.search(r"\bwait\b", text):
+        return  # which together may pass it on
+    advice = "write exec before the command"
+    if around.in_background:
+        advice = "start it with exec, and without &; or end it by trap, and wait for it"
+    elif caller and caller.file != start.spot.file:
+        advice = f"write exec before the command in line {caller.line} of {caller.file}"
+    command = command_of(start.text, config.file, start.program)
+    spot = command.program.spot if command else config.top
+    yield config.flaw(spot, f"no exec: {WHY}; {advice}")
 
 
 @rule(
@@ -149,7 +159,8 @@ def background(config: Case) -> Iterator[Flaw]:
     start = config.start
     if start is None or not config.known.container:
         return
-    if _passes_on(config, start):
+    text = config.known.read(start.spot.file) or ""
+    if re.search(rf"\b(?:trap|wait|{'|'.join(INITS)})\b", f"{start.before}\n{text}"):
         return
     at = 0
     for begins, ends in operators(start.before):
@@ -157,13 +168,6 @@ def background(config: Case) -> Iterator[Flaw]:
         if start.before[begins:ends] == "&" and (name := _service(words)):
             yield config.flaw(config.top, f"{name} in the background: {WHY}")
         at = ends
-
-
-def _passes_on(config: Case, start: StartCommand) -> bool:
-    """Return whether something in the file of a command may pass a signal on."""
-    text = config.known.read(start.spot.file) or ""
-    words = rf"\b(?:trap|wait|{'|'.join(INITS)})\b"
-    return re.search(words, f"{start.before}\n{text}") is not None
 
 
 def _words(text: str) -> list[str]:
@@ -280,8 +284,7 @@ def never_started(config: Case) -> Iterator[Flaw]:
 def dropped_by_stop(config: Case) -> Iterator[Flaw]:
     """Fly sends SIGINT where its file names no signal."""
     name = config.known.surroundings.stop_signal
-    drops = name.upper().removeprefix("SIG") in DROPS
-    if config.server == "gunicorn" and config.start and drops and worker_class(config) == "sync":
+    if config.start and _drops(config):
         where = ': write kill_signal = "SIGTERM"' * (config.known.surroundings.supervisor == "fly")
         yield config.flaw(config.top, f"the stop signal is {name}: {WHY}{where}")
 
@@ -302,8 +305,14 @@ SUGGESTED = 20
 
 def _suggested(config: Case) -> str:
     """Return a limit to a stop, in seconds, that ends before the server is killed."""
-    killed = config.known.surroundings.stop_time
-    return f"{min(SUGGESTED, max(1, int(killed * 0.8))) if killed else SUGGESTED}"
+    killed = config.known.surroundings.stop_time or math.inf
+    return f"{max(1, int(min(SUGGESTED, killed * 0.8)))}"
+
+
+def _drops(config: Case) -> bool:
+    """Return whether the stop signal ends gunicorn's workers at once."""
+    name = config.known.surroundings.stop_signal.upper().removeprefix("SIG")
+    return config.server == "gunicorn" and name in DROPS and worker_class(config) == "sync"
 
 
 @rule(
@@ -348,9 +357,11 @@ def killed_before_its_end(config: Case) -> Iterator[Flaw]:
     """A remark where the server's time is its default."""
     around, server = config.known.surroundings, servers.of_config(config)
     killed, setting = around.stop_time, setting_of(config, "stop-time")
-    limit = (setting and seconds_of(setting.value)) or server.stop_time
+    limit = seconds_of(setting.value) if setting else server.stop_time
     if killed is None or server.stop_time is None or limit is None or not killed < limit < math.inf:
         return
+    if _drops(config) or around.stop_signal.upper().removeprefix("SIG") in {"KILL", "9"}:
+        return  # nothing waits
     option = options_of(config, "stop-time")[0]
     text = f"a stop may take {limit:g} s, but {STOP_TIMES[around.supervisor]} kills the server "
     text += f"after {killed:g} s: {WHY} ({option} below {killed:g})"
