@@ -465,3 +465,11 @@ def test_a_file_that_may_not_be_looked_at_is_no_crash(lint, option, trusted):
     Path("a.ini").write_text("[uwsgi]\nhttp = :80\nmodule = a:b\nini = /proc/1/cwd/a.ini\n")
     name = "a.ini" if option == "ini" else option.format("/proc/1/cwd/a")
     assert "Traceback" not in "".join(map(str, lint(name, *trusted)))
+
+
+def test_a_file_that_gunicorn_reads_by_itself_is_not_judged_twice(lint):
+    """GU006 stood at the command, and at the file that it did not name."""
+    Path("gunicorn.conf.py").write_text("workers = 3\n")
+    Path("Dockerfile").write_text(SLIM + 'CMD ["gunicorn", "-b", "0.0.0.0:80", "a:b"]\n')
+    out = lint(".", "--all")[1]
+    assert re.findall(r"^(\S+) +GU006", out, re.MULTILINE) == ["Dockerfile:4:7"]

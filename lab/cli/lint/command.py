@@ -214,7 +214,8 @@ class _Result(NamedTuple):
 
     def others(self) -> set[Path]:
         """Return the real paths of the files that the start command names."""
-        files = {self.file, *self.config.texts} if self.is_command else ()
+        settings = (setting.spot.file for setting in self.config.settings)
+        files = {self.file, *self.config.texts, *settings} if self.is_command else ()
         return {real_path(file) for file in files if not self.name.startswith(str(file))}
 
     def is_started_by(self, others: Container[Path]) -> bool:
@@ -233,18 +234,23 @@ def _unique(results: Sequence[_Result]) -> list[LocatedFlaw]:
     """
     started = set[Path]().union(*(result.others() for result in results))
     alone = [result for result in results if result.is_started_by(started)]
-    fixes = {_key(located): located.flaw.fix for result in alone for located in result.flaws}
+    in_file = {_key(located): located for result in alone for located in result.flaws}
     every: list[LocatedFlaw] = []
     for result in sorted(results, key=lambda result: result.is_command):
         there = set(map(_key, every)) if result.is_command else set()
         every += [
-            located._replace(flaw=replace(located.flaw, fix=fixes.get(_key(located))))
-            if result.is_command and _key(located) in fixes
-            else located
+            _with_fix(located, in_file.get(_key(located)))
             for located in result.flaws
             if _key(located) not in there and result not in alone
         ]
     return ordered(every)
+
+
+def _with_fix(located: LocatedFlaw, in_file: LocatedFlaw | None) -> LocatedFlaw:
+    """Return a finding in a start command with the line and the fix that it has in its file."""
+    if in_file is None:
+        return located
+    return in_file._replace(flaw=replace(located.flaw, fix=in_file.flaw.fix))
 
 
 def _key(located: LocatedFlaw) -> tuple[Spot, str]:
