@@ -394,8 +394,8 @@ def test_an_error_in_a_script_names_the_script(lint_image):
     ("text", "advice"),
     [
         (SERVER, "write exec before the command"),
-        (f"{SERVER} &\nwait", "or end it by trap, and wait for it"),
-        (f"exec {SERVER} &\nsleep 9", "or end it by trap, and wait for it"),
+        (f"{SERVER} &\nwait", "or pass the signal on with trap and wait"),
+        (f"exec {SERVER} &\nsleep 9", "or pass the signal on with trap and wait"),
         (f"trap 'kill 0' TERM\n{SERVER}", "write exec before the command"),
         (f"exec {SERVER}", ""),
         (f"trap 'kill $!' TERM\n{SERVER} &\nwait", ""),

@@ -67,7 +67,7 @@ def kept_by_shell(config: Case) -> Iterator[Flaw]:
         return  # which together may pass it on
     advice = "write exec before the command"
     if around.in_background:
-        advice = "start it with exec, and without &; or end it by trap, and wait for it"
+        advice = "start it in the foreground with exec, or pass the signal on with trap and wait"
     elif caller and caller.file != start.spot.file:
         advice = f"write exec before the command in line {caller.line} of {caller.file}"
     command = command_of(start.text, config.file, start.program)
