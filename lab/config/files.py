@@ -124,7 +124,7 @@ def real_path(path: Path) -> Path:
     """Return a path without links; one that may not be looked at stays."""
     try:
         return Path(os.path.realpath(path))
-    except OSError:  # as of /proc/1/cwd
+    except (OSError, ValueError):  # as of /proc/1/cwd; of a name with a byte of value 0
         return path.absolute()
 
 

@@ -91,6 +91,12 @@ _SHEBANG = re.compile(r"#!.*\b(?:ba|da|a)?sh\b")
 PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin")
 """Folders of an image in which a program is looked for that is named without a folder."""
 
+_ARGUMENTS = re.compile(r"\$\{?[@*\d]")
+"""How a script has the words behind its name."""
+
+_WAITS = re.compile(r"""^[ \t]*"?\$\{?@\}?"?[ \t\r]*$""", re.MULTILINE)
+"""How a script starts the command behind its name, and stays."""
+
 _VARIABLE = re.compile(r"[A-Za-z_]\w*\+?=")
 
 _SEVERAL = re.compile(r'\$(\w+|[@*]|\{\w+(:?-\s*-[^{}]*)?\})|"\$@"')
@@ -400,34 +406,57 @@ class _Command(NamedTuple):
         self, place: _Place, before: str, *, alone: bool, depth: int
     ) -> Iterator[StartCommand]:
         """Yield the server that the command starts, or those that a shell in it starts."""
-        around = place.surroundings
+        place = replace(place, surroundings=self._around(place.surroundings))
+        server = servers.named("uvicorn" if self.is_fastapi else self.program)
+        text = self._text()
+        is_script = not text and (self.script_at is not None or not server)
+        script = self._script_text(place) if is_script else None
+        takes = script is not None and _ARGUMENTS.search(script.text) is not None
+        if server and (takes or not script):
+            values = {word.value for word in self.words[self.at :]}
+            if not values & _ENDS_AT_ONCE.get(server.program, _ENDS_AT_ONCE[""]):
+                yield self._start(self._started(place, script), server, before, alone=alone)
+        elif takes and self._has_server():
+            return  # which is read without the script
+        elif depth < DEEPEST and (inside := text or script):
+            yield from _starts(self._inside(place, inside), inside, depth + 1)
+
+    def _around(self, around: Surroundings) -> Surroundings:
+        """Return what is around a process that the command starts."""
         if self.user:
             around = replace(around, user=self.user.partition(":")[0])
         if self.is_exec:
             around = replace(around, shell="")
         if any(PurePath(word.value).name in INITS for word in self.words[: self.at]):
             around = replace(around, is_first_process=False)
-        if server := servers.named("uvicorn" if self.is_fastapi else self.program):
-            if self.script_at is not None:
-                around = replace(around, is_first_process=None)
-            waits = self._waits(place)
-            around = replace(around, waits=waits, in_background=self.is_in_background)
-            place = replace(place, surroundings=around)
-            values = {word.value for word in self.words[self.at :]}
-            if not values & _ENDS_AT_ONCE.get(server.program, _ENDS_AT_ONCE[""]):
-                yield self._start(place, server, before, alone=alone)
-        elif depth < DEEPEST and (text := self._text() or self._script_text(place)):
-            if self.program in SHELLS - {"sh"}:
-                around = replace(around, shell=self.program)
-            caller = place.caller
-            if text.place(0).file != self.line.place(0).file:
-                folder = around.folder or self.line.place(0).file.parent
-                around, caller = replace(around, folder=folder), self._waits(place)
-                place = replace(place, is_script=True)
-            around = replace(around, in_shell=True, in_list=False)
-            variables = (*place.variables, *self._variables())
-            place = replace(place, surroundings=around, variables=variables, caller=caller)
-            yield from _starts(place, text, depth + 1)
+        return around
+
+    def _started(self, place: _Place, script: ShellLine | None) -> _Place:
+        """Return the same for the server; *script*: the one that it stands behind."""
+        around, waits = place.surroundings, self._waits(place)
+        if script and (waiting := _WAITS.search(script.text)):
+            waits = script.place(waiting.start())
+        elif self.script_at is not None:
+            around = replace(around, is_first_process=None)
+        around = replace(around, waits=waits, in_background=self.is_in_background)
+        return replace(place, surroundings=around)
+
+    def _inside(self, place: _Place, text: ShellLine) -> _Place:
+        """Return the same for the commands in a text that the command runs."""
+        around, caller = place.surroundings, place.caller
+        if self.program in SHELLS - {"sh"}:
+            around = replace(around, shell=self.program)
+        if text.place(0).file != self.line.place(0).file:
+            folder = around.folder or self.line.place(0).file.parent
+            around, caller = replace(around, folder=folder), self._waits(place)
+            place = replace(place, is_script=True)
+        around = replace(around, in_shell=True, in_list=False)
+        variables = (*place.variables, *self._variables())
+        return replace(place, surroundings=around, variables=variables, caller=caller)
+
+    def _has_server(self) -> bool:
+        """Return whether a word is the name of a server."""
+        return any(servers.named(PurePath(word).name) for word in self._values(0))
 
     def _waits(self, place: _Place) -> Spot | None:
         """Return the command whose shell waits for this one; None where that becomes it."""
@@ -440,8 +469,6 @@ class _Command(NamedTuple):
         """Return the text of the script that the command runs; None: it is not here."""
         around, file = place.surroundings, self.line.place(0).file
         name = self.script or (self.program if around.in_list else "")
-        if any(servers.named(PurePath(word).name) for word in self._values(0)):
-            return None  # the script starts what stands behind it
         names = [name, *(f"{folder}/{name}" for folder in PROGRAMS if "/" not in name)]
         paths = [path for named in names for path in around.copied(named)]
         if not around.container:

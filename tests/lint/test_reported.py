@@ -473,3 +473,23 @@ def test_a_file_that_gunicorn_reads_by_itself_is_not_judged_twice(lint):
     Path("Dockerfile").write_text(SLIM + 'CMD ["gunicorn", "-b", "0.0.0.0:80", "a:b"]\n')
     out = lint(".", "--all")[1]
     assert re.findall(r"^(\S+) +GU006", out, re.MULTILINE) == ["Dockerfile:4:7"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [('set -e\n"$@"', True), ('set -e\nexec "$@"', False), ("trap x TERM\n$@ &\nwait", False)],
+)
+def test_whether_a_script_becomes_the_command_behind_it(lint_image, text, found):
+    """ST001: of an ENTRYPOINT that ends with "$@"."""
+    words = ", ".join(f'"{word}"' for word in SERVER.split())
+    start = f'ENTRYPOINT ["/app/start.sh"]\nCMD [{words}]'
+    out = lint_image(text, start)[1]
+    place = re.search(r"^Dockerfile:5:.* ST001 .*in line 3 of start.sh$", out, re.MULTILINE)
+    assert bool(place) is found
+
+
+def test_a_command_that_a_script_does_not_start_is_not_judged(lint_image):
+    """It was an error that the container never comes to."""
+    start = 'ENTRYPOINT ["/app/start.sh"]\nCMD ["gunicorn", "--bogus", "a:b"]'
+    assert lint_image(f"exec {SERVER}", start)[0] == 0
+    assert lint_image('exec "$@"', start)[0] == 1

@@ -58,12 +58,12 @@ SERVICES = {
 def kept_by_shell(config: Case) -> Iterator[Flaw]:
     """By -c, bash and the shell of Alpine become their last command; dash does not."""
     around, start = config.known.surroundings, config.start
-    if not (start and around.in_shell and around.is_first_process):
+    caller = around.waits
+    is_kept = caller or (around.in_shell and around.shell == "dash")
+    if not (start and is_kept and around.is_first_process):
         return
-    text, caller = config.known.read(start.spot.file) or "", around.waits
-    if not caller and around.shell != "dash":
-        return
-    if caller and re.search(r"\btrap\b", text) and re.search(r"\bwait\b", text):
+    text = config.known.read(caller.file) if caller else ""
+    if text and re.search(r"\btrap\b", text) and re.search(r"\bwait\b", text):
         return  # which together may pass it on
     advice = "write exec before the command"
     if around.in_background:
