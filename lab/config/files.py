@@ -110,12 +110,12 @@ def check_nesting(text: str, tokens: re.Pattern[str] = PLAIN) -> None:
             raise UnreadableError(problem, text.count("\n", 0, token.start()) + 1)
 
 
-def is_file(path: Path) -> bool:
-    """Return whether there is such a file; not of one that may not be looked at, as Path raises."""
+def is_file(path: Path | str) -> bool:
+    """Return whether there is such a file; Path raises for long names, and without permission."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
-def is_folder(path: Path) -> bool:
+def is_folder(path: Path | str) -> bool:
     """Return whether there is such a folder; see `is_file`."""
     return os.path.isdir(path)  # noqa: PTH112
 

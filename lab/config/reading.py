@@ -165,7 +165,7 @@ def named(
     is_text = path in texts
     exists = is_text or os.path.exists(given)  # noqa: PTH110 - Path raises for over-long names
     file, section = _divided(given, texts)
-    has_file = Path(file) in texts or os.path.isfile(file)  # noqa: PTH113 - as above
+    has_file = Path(file) in texts or is_file(file)
     if not exists and has_file and (not file.endswith(".py") or _has_starts(file, texts)):
         return _in_file(Path(file), texts, section)
     if is_text or (exists and is_file(path)):
@@ -192,7 +192,7 @@ def _divided(given: str, texts: Container[Path]) -> tuple[str, str]:
     """Return the file and the name in it of FILE:NAME, which may have colons, as npm's scripts."""
     for colon in re.finditer(":", given):
         file = given[: colon.start()]
-        if Path(file) in texts or os.path.isfile(file):  # noqa: PTH113 - as in `named`
+        if Path(file) in texts or is_file(file):
             return file, given[colon.end() :]
     file, _, section = given.rpartition(":")
     return file, section
@@ -463,9 +463,9 @@ def _why_unread(words: Sequence[str], commands: Collection[str]) -> str:
 def _why_missing(name: str, file: str) -> str:
     """Return what to do about a name that nothing has; *file* is what stands before a colon."""
     profile = f"profiles/{name}.ini"
-    if os.path.isfile(profile):  # noqa: PTH113 - as below
+    if is_file(profile):
         return f"the file does not exist: did you mean {profile}?"
-    if os.path.isfile(file):  # noqa: PTH113 - Path raises for over-long names
+    if is_file(file):
         return f"the file does not exist, and only an .ini has sections: name {file}"
     return f"there is no file {file}" if file.endswith(".ini") else "the file does not exist"
 

@@ -11,6 +11,7 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from lab.config.files import is_folder
 from lab.config.spot import Spot
 
 if TYPE_CHECKING:  # a configuration has a start command, which fills what is known besides it
@@ -128,7 +129,7 @@ class Surroundings:
     def in_folder(self, name: str, here: Path) -> Surroundings:
         """Return the same behind `cd`; *here*: the folder before it, where none is known."""
         inside = replace(self, image_folder=str(PurePosixPath(self.image_folder, name)))
-        copied = (path for path in inside.copied(".") if os.path.isdir(path))  # noqa: PTH112 - Path raises for over-long names
+        copied = filter(is_folder, inside.copied("."))
         return replace(inside, folder=next(copied, (self.folder or here) / name))
 
 

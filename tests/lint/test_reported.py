@@ -252,7 +252,7 @@ def test_a_script_starts_the_server_behind_it_and_not_its_others(lint):
 
 @pytest.mark.parametrize("calls", ["./b.sh\n./b.sh\n" * 40, "./a.sh\n./a.sh\n" * 40])
 def test_scripts_that_start_each_other_are_read_once(lint, calls):
-    """Forty calls in each of two would be read for days."""
+    """Forty calls in both would be read for days."""
     for name in ("a.sh", "b.sh"):
         Path(name).write_text(f"#!/bin/sh\n./c.sh\n{calls}./a.sh\nexec gunicorn -k nope a:b\n")
     Path("Procfile").write_text("web: ./a.sh\n")
@@ -416,13 +416,15 @@ def test_a_script_that_waits_for_another_is_named(lint_image):
     assert lint_image("cd /app\nexec ./inner.sh")[0] == 0
 
 
-@pytest.mark.parametrize(("lines", "found"), [("", True), ('ENTRYPOINT ["/tini", "--"]\n', False)])
-def test_a_script_that_compose_starts_in_an_image_is_judged(lint, lines, found):
+@pytest.mark.parametrize(
+    ("lines", "is_reported"), [("", True), ('ENTRYPOINT ["/tini", "--"]\n', False)]
+)
+def test_a_script_that_compose_starts_in_an_image_is_judged(lint, lines, is_reported):
     """ST001: unless an ENTRYPOINT stands before it."""
     Path("start.sh").write_text(f"#!/bin/sh\n{SERVER}\n")
     Path("Dockerfile").write_text(SLIM + lines)
     Path("compose.yaml").write_text("services:\n  a:\n    build: .\n    command: sh ./start.sh\n")
-    assert ("ST001" in lint("compose.yaml")[1]) is found
+    assert ("ST001" in lint("compose.yaml")[1]) is is_reported
 
 
 @pytest.mark.parametrize("beside", ["extends", "override"])
@@ -476,16 +478,16 @@ def test_a_file_that_gunicorn_reads_by_itself_is_not_judged_twice(lint):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "is_reported"),
     [('set -e\n"$@"', True), ('set -e\nexec "$@"', False), ("trap x TERM\n$@ &\nwait", False)],
 )
-def test_whether_a_script_becomes_the_command_behind_it(lint_image, text, found):
+def test_whether_a_script_becomes_the_command_behind_it(lint_image, text, is_reported):
     """ST001: of an ENTRYPOINT that ends with "$@"."""
     words = ", ".join(f'"{word}"' for word in SERVER.split())
     start = f'ENTRYPOINT ["/app/start.sh"]\nCMD [{words}]'
     out = lint_image(text, start)[1]
     place = re.search(r"^Dockerfile:5:.* ST001 .*in line 3 of start.sh$", out, re.MULTILINE)
-    assert bool(place) is found
+    assert bool(place) is is_reported
 
 
 def test_a_command_that_a_script_does_not_start_is_not_judged(lint_image):

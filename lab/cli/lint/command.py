@@ -18,7 +18,7 @@ from lab.cli.lint.formats import FORMATS, LocatedFlaw, ordered
 from lab.cli.types import CONTAINER, NAME, whole_number
 from lab.config.configuration import Config, Known
 from lab.config.edits import diff
-from lab.config.files import real_path
+from lab.config.files import is_folder, real_path
 from lab.config.reading import container_sign, find, start_names, why_folder
 from lab.config.sources import script
 from lab.config.spot import Spot
@@ -195,7 +195,7 @@ def _say_once(message: str, errors: set[str]) -> None:
 
 
 class _Result(NamedTuple):
-    """What was found in a file or a command, as it was named or searched for."""
+    """The findings in a file or a command, by the name that it has for `read`."""
 
     name: str
     config: Config
@@ -271,7 +271,7 @@ def _searched(names: tuple[str, ...]) -> list[str]:
     """Return what is named; for a folder its configurations, for a file its start commands."""
     files_or_commands: list[str] = []
     for name in names:
-        if not os.path.isdir(name):  # noqa: PTH112 - of no name it says that it is too long
+        if not is_folder(name):
             files_or_commands += start_names(Path(name)) or [name]
         elif inside := [*find(Path(name))]:
             files_or_commands += inside

@@ -8,7 +8,6 @@ and dockerfile2llb/convert.go.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -215,12 +214,12 @@ class _Stage:
             is_first_process=True,
             shell=shell_of(self.image) if self.shell is None else self.shell,
             stop_signal=self.stop_signal,
-            folder=_folder(self.folder, around, file.path),
+            folder=around.in_folder(".", file.path.parent).folder,
             user=self.user,
         )
 
     def starts(self, file: SourceFile) -> Iterator[StartCommand]:
-        """Yield the servers that the stage starts; of a script for each branch."""
+        """Yield the servers that the stage starts; of a script those of all its branches."""
         around = self.surroundings(file)
         if self.shell not in {None, *SHELLS}:
             return
@@ -351,9 +350,3 @@ def _copies_of_stage(
             elif f"{source}/".startswith(f"{there}/"):
                 yield folder / to, here / source.relative_to(there)
                 yield folder / to / source.name, here / source.relative_to(there)
-
-
-def _folder(folder: str, around: Surroundings, path: Path) -> Path:
-    """Return the folder here whose files stand in a folder of the image."""
-    copied = (here for here in around.copied(folder) if os.path.isdir(here))  # noqa: PTH112 - Path raises for over-long names
-    return next(copied, path.parent)

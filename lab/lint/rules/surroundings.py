@@ -311,8 +311,13 @@ def _suggested(config: Case) -> str:
 
 def _drops(config: Case) -> bool:
     """Return whether the stop signal ends gunicorn's workers at once."""
-    name = config.known.surroundings.stop_signal.upper().removeprefix("SIG")
-    return config.server == "gunicorn" and name in DROPS and worker_class(config) == "sync"
+    drops = _stop_signal(config) in DROPS
+    return config.server == "gunicorn" and drops and worker_class(config) == "sync"
+
+
+def _stop_signal(config: Case) -> str:
+    """Return the signal of a stop without "SIG", as "TERM"; empty: unknown."""
+    return config.known.surroundings.stop_signal.upper().removeprefix("SIG")
 
 
 @rule(
@@ -360,7 +365,7 @@ def killed_before_its_end(config: Case) -> Iterator[Flaw]:
     limit = seconds_of(setting.value) if setting else server.stop_time
     if killed is None or server.stop_time is None or limit is None or not killed < limit < math.inf:
         return
-    if _drops(config) or around.stop_signal.upper().removeprefix("SIG") in {"KILL", "9"}:
+    if _drops(config) or _stop_signal(config) in {"KILL", "9"}:
         return  # nothing waits
     option = options_of(config, "stop-time")[0]
     text = f"a stop may take {limit:g} s, but {STOP_TIMES[around.supervisor]} kills the server "
