@@ -58,7 +58,7 @@ def test_the_text_has_seconds_and_an_end(held, tmp_path):
     assert f"Port {port}: gunicorn, process {pid}." in done.stdout
     # The fifth may move from the queue to a worker between two looks.
     second = rf"^\d\d:\d\d:\d\d +{HELD}\.0 +[45]\.\d of 8 +[01]\.\d "
-    assert re.search(second, done.stdout, re.MULTILINE)
+    assert re.search(second, done.stdout, re.MULTILINE), done.stdout
     assert re.search(rf"^in flight +{HELD}\.0 +{HELD} +{HELD}$", done.stdout, re.MULTILINE)
     assert f"--busy {HELD}" in done.stdout
     assert "Dropped from the accept queue: no connection." in done.stdout
