@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab.config import servers
 from lab.config.private import FREE_PORT, LOG, PID, STATSD, started_by
-from lab.config.words import with_literals, words_of
+from lab.config.words import program_at, with_literals, words_of
 from lab.errors import ProfileError
 from lab.model.digest import digest_of
 from lab.model.profile import PrivateCopy, Profile
@@ -65,7 +65,7 @@ def profile_of(text: str, folder: Path | None = None) -> Profile:
     words = [word for word in before if word != "exec"] + words[len(before) :]
     if "=" in words[0]:
         words.insert(0, "env")
-    at = next((n for n, word in enumerate(words) if "=" not in word and word != "env"), 0)
+    at = program_at(words)
     at += 2 * (words[at + 1 : at + 2] == ["-m"])
     program = Path(words[at]).name if at < len(words) else ""
     server = servers.named(program)

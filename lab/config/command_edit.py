@@ -11,10 +11,11 @@ from pathlib import Path
 from lab.config import change
 from lab.config.change import Editing, Values, Ways, by_hand, line_end, rewritten
 from lab.config.configuration import Config, Known
-from lab.config.edits import Edit
+from lab.config.edits import Edit, applied
 from lab.config.spot import Setting, Spot
-from lab.config.steps import Drop, Put, Rename, Step, Steps
+from lab.config.steps import Drop, Prefix, Put, Rename, Step, Steps
 from lab.config.words import OFF, Argument, command_of
+from lab.errors import ProfileError
 
 TARGET = "TARGET"
 """What the words that belong to no option are called among the values."""
@@ -48,6 +49,24 @@ def edited(grammar: Grammar, config: Config, steps: Steps) -> str:
     """
     plain = [(_plain(grammar, step), says) for step, says in steps]
     return change.edited(_editing(grammar), config, plain)
+
+
+def with_prefix(config: Config, prefix: Prefix, comments: Iterable[str]) -> str:
+    """
+    Return the text of a command, or of its script, with a program in front of the command.
+
+    Raises:
+        ProfileError: There is no command.
+    """
+    command = command_of(config.texts[config.file], config.file, config.server)
+    if command is None:
+        raise ProfileError(config.file, f"has no command for {prefix.words}: start it by hand")
+    before, first = command.before, command.program
+    if len(before) > 1 and before[-1].value == "-m":  # python -m granian
+        first = before[-2]
+    lines = _CommandLines(config)
+    lines.put(first, 0, 0, f"{prefix.words} ")
+    return applied(config.texts, [lines.edits(map(_comment, comments))])[config.file]
 
 
 def _plain(grammar: Grammar, step: Step) -> Step:

@@ -9,21 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from lab.config.configuration import Config, Known
 from lab.config.files import LARGEST
 from lab.config.interface import ASGI, WSGI
 from lab.config.meaning import Settings
-from lab.config.steps import Step, Steps
+from lab.config.steps import AnyStep, Prefix, Step, Steps
 from lab.config.vocabulary.steps_for_meaning import Pairs, StepsOfMeaning, is_writable, plain
+from lab.config.words import command_of, is_script
 
 if TYPE_CHECKING:  # what reads a configuration needs none of them
     from lab.config.launch import ApplicationTarget, Launch, Site
     from lab.config.vocabulary.translation import Translator
     from lab.model.profile import Profile
     from lab.model.workload import Transport, Wire, Workload
+
+BINDING = frozenset({"taskset", "numactl"})
+"""Programs that bind the command behind them to CPUs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +310,16 @@ class Server:
     def plain_steps(self, key: str, value: object) -> Iterator[Step]:
         """Yield the steps that set the options of a meaning, without its `special_steps`."""
         return plain(self.program, key, value)
+
+    def bound_to(self, config: Config, cpu: int) -> Sequence[AnyStep]:
+        """Return the steps that bind the server to a CPU; empty: the configuration cannot."""
+        text = config.texts[config.file]
+        if not self.edits_command or not (config.file.name == self.program or is_script(text)):
+            return ()
+        command = command_of(text, config.file, self.program)
+        if command is None or any(PurePath(it.value).name in BINDING for it in command.before):
+            return ()
+        return (Prefix(f"taskset -c {cpu}"),)
 
     def candidates(self, config: Config) -> Pairs:
         """Return the changes that `lab tune` tries only with this server."""

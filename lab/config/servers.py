@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from lab.config.command_edit import with_prefix
 from lab.config.configuration import Config
 from lab.config.granian.server import GRANIAN
 from lab.config.gunicorn.server import GUNICORN
@@ -23,7 +24,7 @@ from lab.config.hypercorn.server import HYPERCORN
 from lab.config.interface import ASGI, UNKNOWN, WSGI
 from lab.config.meaning import Settings
 from lab.config.server import Server
-from lab.config.steps import Steps
+from lab.config.steps import AnySteps, Prefix
 from lab.config.uvicorn.server import UVICORN
 from lab.config.uwsgi.server import UWSGI
 from lab.config.vocabulary.steps_for_meaning import GROUPS as OF_EVERY_SERVER
@@ -118,14 +119,24 @@ def of_config(config: Config) -> Server:
     return next(server for server in every() if server.name == config.server)
 
 
-def edited(config: Config, steps: Steps) -> str:
+def edited(config: Config, steps: AnySteps) -> str:
     """
     Return the text of a configuration's file after the steps; see `Server.edited`.
 
     Raises:
         ProfileError: A step cannot be made in that file; the message says what to do by hand.
     """
-    return of_config(config).edited(config, steps)
+    server = of_config(config)
+    of_options = [(step, says) for step, says in steps if not isinstance(step, Prefix)]
+    if len(of_options) == len(steps):
+        return server.edited(config, of_options)
+    for step, says in steps:
+        if isinstance(step, Prefix):
+            text = with_prefix(config, step, says)
+        else:
+            text = server.edited(config, [(step, says)])
+        config = with_text(config, text)
+    return config.texts[config.file]
 
 
 def with_text(config: Config, text: str, file: Path | None = None) -> Config:

@@ -44,10 +44,28 @@ class Drop:
         return f"no {self.option}"
 
 
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """A program is written in front of a command, which it starts."""
+
+    words: str
+    """As in a shell: "taskset -c 0"."""
+
+    def __str__(self) -> str:
+        """Return it as in "taskset -c 0 in front of the command"."""
+        return f"{self.words} in front of the command"
+
+
 Step = Put | Rename | Drop
+"""A step that changes an option."""
 
 Steps = Sequence[tuple[Step, Sequence[str]]]
 """Each with the comment lines for above the line that it changes."""
+
+AnyStep = Step | Prefix
+
+AnySteps = Sequence[tuple[AnyStep, Sequence[str]]]
+"""`Steps`, of which some write a program in front of the command."""
 
 
 def new_option(step: Step) -> str | None:

@@ -109,6 +109,19 @@ def _with_literals(piece: str) -> str:
     return piece
 
 
+def program_at(words: Sequence[str]) -> int:
+    """
+    Return the index of the program of a command, behind `env` and `taskset -c CPUS`.
+
+    >>> program_at(["granian", "a:b"]), program_at("env A=1 taskset -c 0 granian a:b".split())
+    (0, 5)
+    """
+    at = 0
+    if PurePath(words[0]).name == "env":
+        at = next((n for n, word in enumerate(words) if n and "=" not in word), 0)
+    return at + 3 * ([*words[at : at + 2]] == ["taskset", "-c"])
+
+
 def is_script(text: str) -> bool:
     """Return whether a text is a script for a shell, in which a command is one of several."""
     return text.startswith("#!")

@@ -71,6 +71,7 @@ def test_a_server_that_is_one_entry_can_be_swept(added):
         ("/venv/bin/gunicorn a:b", "gunicorn"),
         ("env A=1 granian a:b", "granian"),
         ("python3 -m uvicorn a:b", "uvicorn"),
+        ("taskset -c 0 granian a:b", "granian"),
         ("./start {port}", ""),
     ],
 )

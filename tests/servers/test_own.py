@@ -6,6 +6,7 @@ import select
 import socket
 from dataclasses import replace
 
+import psutil
 import pytest
 
 from lab.bench.servers.fetch import fetch
@@ -14,11 +15,13 @@ from lab.bench.trials.available import available
 from lab.bench.trials.plan import arm_of
 from lab.bench.trials.same_application import remarks
 from lab.bench.workloads import workload
+from lab.config.command import profile_of
 from lab.errors import ServerStartError, UsageError
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.runtime import Runtime
 from lab.model.workload import Transport, Wire, Workload
+from tests.kit.lab_process import descendants
 
 SHOP = """
 import os
@@ -259,3 +262,16 @@ def test_an_option_that_cannot_be_kept_is_refused(shop, option, said):
     user_workload = replace(OWN, runtime=Runtime(keep=frozenset({option})))
     with pytest.raises(UsageError, match=f"^--keep {option}: {said}.*leave --keep out"):
         available([str(shop / "shop.ini")], user_workload)
+
+
+@pytest.mark.parametrize("before", ["taskset -c 0", "taskset -c 0 python3 -m"])
+def test_a_command_that_is_bound_to_a_cpu_stays_there(before, shop, monkeypatch):
+    """At the address of the trial, as without."""
+    monkeypatch.chdir(shop / "site")
+    command = f"SHOP=here PYTHONPATH={shop}/lib {before} granian --interface wsgi shop:app"
+    profile = profile_of(command)
+    with ServerRunner().start(profile, arm_of(profile, OWN, Load()).workload, shop, None) as server:
+        tree = [psutil.Process(server.pid), *descendants(server.pid)]
+        bound = [one.cpu_affinity() for one in tree if "shop:app" in one.cmdline()]
+        assert bound
+        assert all(cpus == [0] for cpus in bound)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli.tune.allowed import tries
+from lab.cli.tune.allowed import new_fault, tries
 from lab.cli.tune.moves import Facts, ground_of, moves, seen
 from lab.config.configuration import Known
 from lab.config.gunicorn.server import GUNICORN
@@ -135,6 +135,54 @@ def test_a_command_of_granian_is_tried_with_its_runtime(ground):
     assert {"runtime-threads": "2"} in by_group["runtime"]
     assert {"runtime-mode": "mt"} in by_group["runtime"]
     assert {"workers": "2", "threads": "16"} in by_group["workers"]
+
+
+ONE_WORKER = "granian --interface wsgi --workers 1 --blocking-threads 8 a:b"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (ONE_WORKER, ""),
+        ("uvicorn a:b", ""),
+        ("gunicorn --threads 8 a:b", ""),
+        ("hypercorn a:b", ""),
+        (f"#!/bin/sh\n. /etc/shop\nexec {ONE_WORKER}\n", "granian"),
+    ],
+)
+def test_one_worker_is_tried_on_one_cpu(ground, text, name):
+    """Its threads wake each other across CPUs."""
+    assert tried(ground(text, name), replace(FACTS, first_cpu=3))["affinity"] == [{"affinity": "3"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "facts"),
+    [
+        (ONE_WORKER.replace("--workers 1", "--workers 2"), "", FACTS),
+        (ONE_WORKER, "", replace(FACTS, cores=1)),
+        (f"taskset -c 1 {ONE_WORKER}", "", FACTS),
+        (f"numactl -C 1 {ONE_WORKER}", "", FACTS),
+        ("workers = 1\nthreads = 8\n", "gunicorn.conf.py", FACTS),
+        (INI.replace("= 2", "= 1"), "uwsgi.ini", replace(FACTS, first_cpu=2)),
+    ],
+    ids=["two workers", "one CPU", "bound", "bound by numactl", "no command", "not CPU 0"],
+)
+def test_a_server_that_cannot_gain_by_one_cpu_is_not_tried_on_it(ground, text, name, facts):
+    """Nor one whose configuration cannot say it."""
+    assert "affinity" not in tried(ground(text, name), facts)
+
+
+def test_more_workers_than_one_are_not_bound_to_one_cpu(ground):
+    """Later rounds try them on all CPUs."""
+    by_group = tried(ground(ONE_WORKER, ""), champion={"affinity": "0"}, first=False)
+    assert {"workers": "2"} in by_group["workers"]
+    assert {"affinity": "0", "threads": "16"} in by_group["workers"]
+
+
+def test_uwsgi_is_not_bound_to_a_cpu_as_the_linter_calls_that_dangerous(ground):
+    """Its option counts CPUs from 0, whatever the others do."""
+    base_ground = ground(INI.replace("= 2", "= 1"))
+    assert new_fault(base_ground, {"affinity": "0"}).startswith("UW326: ")
 
 
 def test_a_configuration_that_counts_the_cpus_is_read_for_this_machine(ground):

@@ -6,13 +6,14 @@ import pytest
 
 from lab.cli import outputs
 from lab.cli.outputs import write_new
-from lab.cli.tune.result import as_in_command
+from lab.cli.tune.moves import ground_of
+from lab.cli.tune.result import as_in_command, before
 from lab.cli.tune.tuning import _is_the_same
 from lab.config import servers
 from lab.config.command import alone, profile_of
 from lab.config.configuration import Known
 from lab.config.reading import read
-from lab.config.steps import Put
+from lab.config.steps import Prefix, Put
 from lab.errors import FileError, UsageError
 
 
@@ -75,3 +76,30 @@ def test_a_new_option_is_named_as_the_command_has_it(tmp_path, monkeypatch, comm
     """In the comment above it."""
     monkeypatch.chdir(tmp_path)
     assert as_in_command(read(command, Known()), step) == said
+
+
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("granian --interface wsgi a:app", "taskset -c 0 granian --interface wsgi a:app"),
+        ("A=1 python -m uvicorn a:app", "A=1 taskset -c 0 python -m uvicorn a:app"),
+        ("uv run gunicorn a:app", "uv run taskset -c 0 gunicorn a:app"),
+    ],
+)
+def test_a_command_is_bound_to_a_cpu_in_front_of_it(command, written, tmp_path, monkeypatch):
+    """Behind what stands before the server, and beside a change of its options."""
+    monkeypatch.chdir(tmp_path)
+    config = read(command, Known())
+    assert servers.edited(config, [(Prefix("taskset -c 0"), ("why",))]) == f"# why\n{written}"
+    both = [(Prefix("taskset -c 0"), ("first",)), (Put("workers", "1"), ("second",))]
+    assert servers.edited(config, both) == f"# first\n# second\n{written} --workers 1"
+
+
+def test_the_comment_above_a_bound_command_says_what_it_takes(tmp_path, monkeypatch):
+    """Two servers that are bound to one CPU share it."""
+    monkeypatch.chdir(tmp_path)
+    name = "granian --interface wsgi a:app"
+    (step,) = ground_of(name, read(name, Known()), cpus=2).steps({"affinity": "1"})
+    assert before(ground_of(name, read(name, Known()), cpus=2), step) == (
+        "taskset -c 1 is new: bind no other server to that CPU"
+    )

@@ -20,6 +20,7 @@ from pathlib import Path
 from lab.bench.machine import project
 from lab.bench.machine.programs import binary, environment, output_of, search_path
 from lab.config.launch import placed
+from lab.config.words import program_at
 from lab.errors import MissingError
 from lab.model.profile import Profile
 from lab.model.runtime import HOME, Runtime
@@ -80,9 +81,7 @@ def command_of(runtime: Runtime, *words: str) -> tuple[str, ...]:
     Raises:
         MissingError: See `program`.
     """
-    at = 0
-    if Path(words[0]).name == "env":  # with NAME=VALUE before the program
-        at = next((i for i, word in enumerate(words) if i and "=" not in word), 0)
+    at = program_at(words)
     if runtime.python is None and words[at] != UWSGI:
         return words
     path = program(runtime, words[at])

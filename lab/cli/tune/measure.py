@@ -35,6 +35,7 @@ from lab.cli.tune.moves import SERVER, Facts, Ground, numbers, seen
 from lab.cli.tune.race import BLOCKS, FIRST, UNSEEN, WON, Gain
 from lab.config import servers
 from lab.config.command import alone, is_command, profile_of
+from lab.config.steps import Prefix
 from lab.errors import LabError, ResultsError, UsageError
 from lab.model.comparison import Comparison
 from lab.model.measurement import Run
@@ -291,7 +292,8 @@ class Measurer:
             return base
         if is_command(ground.name):
             return profile_of(alone(ground.text(values)))
-        return servers.of(base).with_steps(base, steps)
+        options = [step for step in steps if not isinstance(step, Prefix)]
+        return servers.of(base).with_steps(base, options)
 
     def _plan(
         self, champion: Values, others: Collection[Values], blocks: int, name: str = ""

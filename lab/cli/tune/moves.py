@@ -19,7 +19,7 @@ from lab.cli.tune.climb import Contender, Values
 from lab.config import servers
 from lab.config.configuration import Config
 from lab.config.server import Server
-from lab.config.steps import Step, Steps
+from lab.config.steps import AnyStep, AnySteps
 from lab.config.vocabulary.senses import senses
 from lab.config.vocabulary.service import Service
 from lab.config.vocabulary.steps_for_meaning import NO
@@ -40,8 +40,8 @@ GREENLETS = "100"
 SERVER = "server"
 """A meaning by itself, and a group: whose configuration it is."""
 
-WORKERS, LOG, ACCEPT_QUEUE, GREENLET, LOCK = (
-    "workers", "log", "queue", "greenlets", "lock",
+WORKERS, LOG, ACCEPT_QUEUE, GREENLET, LOCK, AFFINITY = (
+    "workers", "log", "queue", "greenlets", "lock", "affinity",
 )  # fmt: skip
 """Groups that every server may have; of one group one change at most is taken."""
 
@@ -66,6 +66,8 @@ class Facts:
     """Whether it may run in greenlets."""
     on_one_core: bool = False
     """Whether one core, where the server has no more here, is what it is served with."""
+    first_cpu: int = 0
+    """Number of the first CPU of the server."""
     somaxconn: int = 4096
     wait: float | None = None
     """Seconds that a request waits within its worker; None where workers are not asleep."""
@@ -142,7 +144,7 @@ class Ground:
                 return int(text) * variable.times if text.isdecimal() else None
         return value.number
 
-    def edited(self, steps: Steps) -> str:
+    def edited(self, steps: AnySteps) -> str:
         """
         Return its text after steps.
 
@@ -155,14 +157,16 @@ class Ground:
         """Return its text with values, as `edited` does."""
         return self.edited([(step, ()) for step in self.steps(values)])
 
-    def handed_out(self, steps: Steps) -> str:
+    def handed_out(self, steps: AnySteps) -> str:
         """Return the text that is handed out, after steps; see `edited`."""
         return servers.edited(self.file or self.config, steps)
 
-    def steps(self, values: Values) -> tuple[Step, ...]:
+    def steps(self, values: Values) -> tuple[AnyStep, ...]:
         """Return how its server is told values; what it cannot be told is left out."""
         mine = {key: value for key, value in values.items() if self.server.can_set(key)}
-        return self.server.steps(self.config, mine)
+        cpu = values.get(AFFINITY)
+        bound = () if cpu is None else self.server.bound_to(self.config, int(cpu))
+        return (*self.server.steps(self.config, mine), *bound)
 
     def places(self, values: Values) -> int | None:
         """Return how many requests are served at once; None where that is not known."""
@@ -215,7 +219,10 @@ def moves(
         facts = replace(facts, threads=False, greenlets=False)
     for group, values in _all(ground, facts, champion, first=first):
         if group not in fixed and (first or group in LATER):
-            yield Contender(group, without_what_is_there(ground, {**champion, **values}))
+            changed = {**champion, **values}
+            if ground.workers(changed) != 1:
+                changed.pop(AFFINITY, None)
+            yield Contender(group, without_what_is_there(ground, changed))
 
 
 def without_idle_lock(
@@ -260,6 +267,9 @@ def _all(
         if facts.greenlets and ground.server.can_set("greenlets"):
             yield GREENLET, {"greenlets": GREENLETS}
         yield from _queue(ground, facts)
+        one = facts.cores > 1 and ground.workers(champion) == 1
+        if one and ground.server.bound_to(ground.config, facts.first_cpu):
+            yield AFFINITY, {AFFINITY: str(facts.first_cpu)}
 
 
 def _queue(ground: Ground, facts: Facts) -> Iterator[tuple[str, Mapping[str, str]]]:

@@ -15,7 +15,7 @@ from lab.cli.tune.search import Discovery, Proven
 from lab.config import servers
 from lab.config.command import alone, is_command
 from lab.config.configuration import Config
-from lab.config.steps import Drop, Put, Rename, Step
+from lab.config.steps import AnyStep, Drop, Prefix, Put, Rename
 from lab.model.comparison import Comparison, Verdict
 from lab.model.metric import METRICS
 from lab.model.numbers import bounded, quantity, ratio, share
@@ -162,7 +162,7 @@ class TuneResult:
         """
         proven = self.discovery.proven
         assert proven is not None
-        commented_steps: list[tuple[Step, Sequence[str]]] = []
+        commented_steps: list[tuple[AnyStep, Sequence[str]]] = []
         ground = self.ground_of(proven.values)
         for key, value in proven.values.items():
             steps = ground.steps({key: value}) if key != SERVER else ()
@@ -190,15 +190,11 @@ class TuneResult:
         if not self.is_command and self.other is None:
             yield f"To prove it elsewhere: lab run {self.name} {file}{self._section}"
 
-    def _why(self, ground: Ground, key: str, step: Step, goes_with: str) -> Iterator[str]:
+    def _why(self, ground: Ground, key: str, step: AnyStep, goes_with: str) -> Iterator[str]:
         """Yield the comment above one line."""
         if isinstance(step, Drop):
             return
-        before = ground.config.last(step.option)
-        new = f"{as_in_command(ground.config, step)} is new" if is_command(ground.name) else "new"
-        was = f"{step.option} was {before.value}" if before is not None else new
-        if isinstance(step, Rename):
-            was = f"was {step.option}"
+        was = before(ground, step)
         taken = self.discovery.taken_back.get(key)
         if goes_with:
             yield f"{was}; it goes with {goes_with}"
@@ -332,5 +328,19 @@ def _blocks(comparison: Comparison) -> str:
     return f"{counted(number, 'block')} of new trials"
 
 
-def _option(step: Step) -> str:
+def before(ground: Ground, step: Put | Rename | Prefix) -> str:
+    """Return what stood in the place of what a step writes."""
+    if isinstance(step, Prefix):
+        return f"{step.words} is new: bind no other server to that CPU"
+    if isinstance(step, Rename):
+        return f"was {step.option}"
+    setting = ground.config.last(step.option)
+    if setting is not None:
+        return f"{step.option} was {setting.value}"
+    return f"{as_in_command(ground.config, step)} is new" if is_command(ground.name) else "new"
+
+
+def _option(step: AnyStep) -> str:
+    if isinstance(step, Prefix):
+        return step.words
     return step.to if isinstance(step, Rename) else step.option

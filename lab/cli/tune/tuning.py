@@ -23,7 +23,7 @@ from lab.cli.tune.allowed import new_fault
 from lab.cli.tune.blocks import Goal
 from lab.cli.tune.climb import Values
 from lab.cli.tune.measure import STATE, Measurer, TuneState, state_of
-from lab.cli.tune.moves import SERVER, Facts, Ground, ground_of
+from lab.cli.tune.moves import AFFINITY, SERVER, Facts, Ground, ground_of
 from lab.cli.tune.options import CONNECTIONS, MEASURED
 from lab.cli.tune.picture import draw
 from lab.cli.tune.report import effects
@@ -201,7 +201,14 @@ def _facts(tuning: TuneJob, measurer: Measurer) -> Facts:
     at_once = measurer.prepared.plan.load.connections
     number = len(cores[0]) if cores else ground.cpus
     one = "workers" in tuning.only
-    return Facts(number, at_once, threads and why is None, tuning.greenlets, on_one_core=one)
+    return Facts(
+        number,
+        at_once,
+        threads and why is None,
+        tuning.greenlets,
+        on_one_core=one,
+        first_cpu=min(cores[0]) if cores else 0,
+    )
 
 
 def _output(tuning: TuneJob, ground: Ground) -> Path:
@@ -322,6 +329,8 @@ def _allowed(tuning: TuneJob, grounds: Mapping[str, Ground], values: Values) -> 
     """Return whether a change can be written, and brings no fault that the linter calls grave."""
     ground = grounds[values.get(SERVER, next(iter(grounds)))]
     change, most = ", ".join(map(str, ground.steps(values))), tuning.db_connections
+    if AFFINITY in values and ground.workers(values) != 1:
+        return False
     if most is not None and values.keys() & {"workers", "threads", "greenlets"}:
         places = ground.places(values)
         if places is None or places > most:

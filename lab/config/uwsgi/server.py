@@ -14,7 +14,7 @@ from lab.config.interface import WSGI
 from lab.config.meaning import Settings
 from lab.config.server import Server
 from lab.config.spot import Setting, Spot
-from lab.config.steps import Drop, Put, Rename, Step, Steps
+from lab.config.steps import AnyStep, Drop, Put, Rename, Step, Steps
 from lab.config.uwsgi import OFF, application, keeps_connections, reader, steps
 from lab.config.uwsgi.formats import FORMS
 from lab.config.uwsgi.table import uwsgi_options
@@ -101,6 +101,10 @@ class Uwsgi(Server):
 
         name, _, value = word.partition("=")
         return any(as_options({name: value}))
+
+    def bound_to(self, config: Config, cpu: int) -> Sequence[AnyStep]:
+        """Return the option that binds uWSGI's first worker to CPU 0; it knows no other CPU."""
+        return () if cpu or config.first("cpu-affinity") else (Put("cpu-affinity", "1"),)
 
     def edited(self, config: Config, steps: Steps) -> str:
         """Return the text of an ini after the steps."""

@@ -16,6 +16,7 @@ GROUPS = {
     "queue": "connections that may wait to be accepted",
     "log": "a line for each request",
     "greenlets": "gevent, where --gevent asks for it",
+    "affinity": "the one worker bound to one CPU",
 }
 """Groups of changes that `lab tune` tries with every server -> what each group is."""
 
