@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab.config.servers import TRANSLATABLE
-from lab.lint.page import examples, fix_of, message_of, sentences
+from lab.lint.page import examples, fix_of, sentences
 from lab.lint.rules.rule import RULES, Rule
 from tools.pages.files import DOCS, written
 
@@ -79,8 +79,6 @@ def _entry(rule: Rule) -> Iterator[str]:
     yield f"### {rule.code}\n"
     yield f"**{prose(rule.title)}** ({rule.severity})\n"
     yield f"{prose(next(sentences(rule)))}\n"
-    if message := message_of(rule):
-        yield f"Message: {prose(message)}.\n"
     fix = fix_of(rule).partition(" ")[0].replace("none", "")
     source = "; ".join(map(evidence, rule.source.split("; ")))
     holds = f" Holds for {rule.server} {prose(rule.versions)}." if rule.versions else ""

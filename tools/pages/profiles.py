@@ -129,20 +129,24 @@ def _other_application(profile: Profile, read: dict[str, Profile]) -> str:
 
 
 def _overview(read: Mapping[str, Profile], rungs: int) -> Iterator[str]:
-    """Yield the lines of a table of all profiles, of which the first *rungs* are the ladder's."""
+    """
+    Yield the lines of a table of profiles, of which the first *rungs* are the ladder's.
+
+    Peers without a figure are named below it.
+    """
     titles = [METRICS[name].title for name in SHOWN]
     yield _row("profile", "what it does", "against", *titles)
     yield _row(*["---"] * (3 + len(titles)))
+    others = []
     for number, profile in enumerate(read.values()):
         if number == rungs:
             yield _row("*off the ladder*", *[""] * (2 + len(titles)))
-        yield _row(
-            f"[{profile.name}](#{profile.name})",
-            profile.summary,
-            profile.against or "",
-            *_effect(profile),
-        )
-    yield ""
+        link, effect = f"[{profile.name}](#{profile.name})", _effect(profile)
+        if profile.path.parent.name == "peers" and set(effect) == {"-"}:
+            others.append(link)
+        else:
+            yield _row(link, profile.summary, profile.against or "", *effect)
+    yield f"\nPeers without a figure here: {', '.join(others)}.\n"
 
 
 def _effect(profile: Profile) -> list[str]:

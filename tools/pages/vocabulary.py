@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from lab.config.interface import WSGI
 from lab.config.servers import TRANSLATABLE
@@ -24,6 +25,9 @@ from lab.report import markdown
 SHOWN = 4
 """Options of a feature that are named; the others are counted."""
 
+LONG = 4
+"""Blanks in a cell from which on it is not repeated for another server."""
+
 SAME = "the same"
 """What a cell says that would repeat the one before it."""
 
@@ -33,7 +37,7 @@ def options() -> str:
     rows = (
         (
             sense.means,
-            *(spelling(sense, program) for program in TRANSLATABLE),
+            *_without_repeats({program: spelling(sense, program) for program in TRANSLATABLE}),
             ", ".join(
                 _code(line) for program in TRANSLATABLE for line in sources_of(sense, program)
             ),
@@ -42,6 +46,15 @@ def options() -> str:
     )
     titles = (f"{server.name} {server.version}" for server in TRANSLATABLE.values())
     return _table(("meaning", *titles, "source"), rows)
+
+
+def _without_repeats(cells: Mapping[str, str]) -> Iterator[str]:
+    """Yield the cells of a row; one that only repeats what another server has names that server."""
+    programs: dict[str, str] = {}
+    for program, cell in cells.items():
+        first = programs.setdefault(re.sub(rf"\b{program}\b", "{}", cell), program)
+        repeats = first != program and cell.count(" ") >= LONG
+        yield f"as {TRANSLATABLE[first].name}" if repeats else cell
 
 
 def without_counterpart() -> str:
