@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -21,6 +21,9 @@ SHELLS = frozenset({"sh", "ash", "bash", "dash", "zsh"})
 
 DEEPEST = 5
 """Shells in each other that are read."""
+
+SWITCHERS = frozenset({"su", "runuser"})
+"""Programs that give a command to the shell of another user by -c."""
 
 INITS = frozenset({"tini", "tini-static", "docker-init", "catatonit", "dumb-init"})
 """Programs that pass a signal on to the command behind them, or to its shell."""
@@ -121,6 +124,11 @@ _ENDS_AT_ONCE = {
 }
 """Program -> options with which it serves nothing; "": of all others."""
 
+_BRACKETS = re.compile(
+    r"""(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\();&|])+|[\n;&|]+|[()]""", re.DOTALL
+)
+"""A word, operators or a bracket of a text for a shell."""
+
 _TOKEN = re.compile(
     r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|(?P<comment>(?<![^\s;&|()])\#[^\n]*)"""
     r"""|(?P<heredoc><<-?[ \t]*(?P<quote>['"]?)(?P<word>\w+)(?P=quote))|<<<|[^\\'"\#\n<]+|.|\n""",
@@ -177,9 +185,14 @@ class _Place:
 
 
 def _starts(place: _Place, line: ShellLine, depth: int) -> Iterator[StartCommand]:
-    line = replace(line, text=_without_patterns(without_comments(line.text)))
+    whole = replace(line, text=_without_patterns(without_comments(line.text)))
+    spans = [*_subshells(whole.text)]
+    line = replace(whole, text=_blanked(whole.text, spans))
     begins, inside, others, is_file = 0, 0, False, False
     for start, end in (*operators(line.text), (len(line.text), len(line.text))):
+        for opens, closes in spans if depth < DEEPEST else ():
+            if begins <= opens < start:
+                yield from _starts(place, whole.cut(opens + 1, closes), depth + 1)
         try:
             command = _Command.of(line.cut(begins, start))
         except ValueError:  # a quote that is not closed
@@ -231,6 +244,35 @@ def _without_patterns(text: str) -> str:
     'case $1 in            a ;;         d ;; esac'
     """
     return _PATTERN.sub(lambda it: it[1] + " " * len(it[2]), text)
+
+
+def _subshells(text: str) -> Iterator[tuple[int, int]]:
+    """
+    Yield where the brackets of each subshell stand, without those inside another.
+
+    >>> [*_subshells("(cd a && b $(c)) && d=(e f) && g() { (h); }")]
+    [(0, 15), (37, 39)]
+    """
+    opened: list[int | None] = []  # where each bracket opens, if a subshell does
+    begins = True  # a command
+    for token in _BRACKETS.finditer(text):
+        part, opens = token[0], None
+        if part == "(":
+            opens = token.start() if begins else None
+            opened.append(opens)
+        elif part == ")" and opened:
+            opens = opened.pop()
+            if opens is not None and not any(it is not None for it in opened):
+                yield opens, token.start()
+            opens = None
+        begins = part[0] in "\n;&|" or opens is not None or part in _KEYWORDS
+
+
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text with blanks in the place of spans."""
+    for begins, end in spans:
+        text = f"{text[:begins]}{' ' * (end + 1 - begins)}{text[end + 1 :]}"
+    return text
 
 
 def is_for_shell(name: str, text: str) -> bool:
@@ -328,7 +370,14 @@ class _Command(NamedTuple):
     def may_start(self, around: Surroundings) -> bool:
         """Return whether the command starts a server, or a shell or a script that may."""
         is_known = servers.named(self.program) is not None or self.is_fastapi
-        return self.program in SHELLS or is_known or bool(self.script) or around.in_list
+        has_text = self.program in SHELLS or self.switches_user
+        return has_text or is_known or bool(self.script) or around.in_list
+
+    @property
+    def switches_user(self) -> bool:
+        """Whether the command gives another to the shell of another user."""
+        names_program = {"-u", "--user", "--"} & {*self._values(self.at + 1)}
+        return self.program in SWITCHERS and not names_program and self._text() is not None
 
     @property
     def script(self) -> str:
@@ -369,6 +418,10 @@ class _Command(NamedTuple):
             program = re.sub(r"^(python|pypy)[\d.]*$", "python", PurePath(word.value).name)
             if _VARIABLE.match(word.raw):
                 command = command._replace(at=command.at + 1)
+            elif command.switches_user:
+                behind = [word.value for word in self.words[command.at + 1 :]]
+                users = _operands(behind, {"-s", "--shell", "-g", "--group", "-c", "--command"})
+                return command._replace(user=next(users, ""))
             elif wrapper := WRAPPERS.get(program):
                 command = command.behind(program, wrapper)
             elif _SCRIPT.fullmatch(program):
@@ -420,6 +473,9 @@ class _Command(NamedTuple):
             return  # which is read without the script
         elif depth < DEEPEST and (inside := text or script):
             yield from _starts(self._inside(place, inside), inside, depth + 1)
+        elif depth < DEEPEST and place.surroundings.in_list and (entry := self._entry()):
+            around = replace(place.surroundings, in_list=False, is_one_entry=True)
+            yield from _starts(replace(place, surroundings=around), entry, depth + 1)
 
     def _around(self, around: Surroundings) -> Surroundings:
         """Return what is around a process that the command starts."""
@@ -446,6 +502,8 @@ class _Command(NamedTuple):
         around, caller = place.surroundings, place.caller
         if self.program in SHELLS - {"sh"}:
             around = replace(around, shell=self.program)
+        if self.program in SWITCHERS:
+            around = replace(around, is_first_process=None)
         if text.place(0).file != self.line.place(0).file:
             folder = around.folder or self.line.place(0).file.parent
             around, caller = replace(around, folder=folder), self._waits(place)
@@ -483,11 +541,18 @@ class _Command(NamedTuple):
     def _text(self) -> ShellLine | None:
         """Return what a shell gets by -c."""
         behind = self.words[self.at + 1 :]
-        flags = (n for n, word in enumerate(behind) if re.fullmatch(r"-\w*c", word.value))
+        flags = (n for n, it in enumerate(behind) if re.fullmatch(r"-\w*c|--command", it.value))
         at = next(flags, len(behind)) + 1
         if at >= len(behind):
             return None
-        word = behind[at]
+        return self._unquoted(behind[at])
+
+    def _entry(self) -> ShellLine | None:
+        """Return the first word, if it has blanks."""
+        word = self.words[0]
+        return self._unquoted(word) if re.search(r"\s", word.value) else None
+
+    def _unquoted(self, word: _Word) -> ShellLine:
         value = with_literals(word.raw).replace(LITERAL, "$")
         return aligned(value, word.raw, lambda at: self.line.place(word.begins + at))
 
@@ -534,6 +599,15 @@ class _Command(NamedTuple):
                 raws[at] if text == words[at] else quoted(text) if "${" not in text else f'"{text}"'
             )
             yield ShellLine(raw, ((0, self.line.place(self.words[self.at + at].begins)),))
+
+
+def _operands(words: Sequence[str], takes: Collection[str]) -> Iterator[str]:
+    """Yield the words that are neither options nor the values of options."""
+    before = ""
+    for word in words:
+        if not word.startswith("-") and before not in takes:
+            yield word
+        before = word
 
 
 def _names_user(program: str, option: str, command: _Command, at: int) -> bool:

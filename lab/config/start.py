@@ -66,6 +66,9 @@ class Surroundings:
     in_list: bool = False
     """Whether its words are the entries of a list."""
 
+    is_one_entry: bool = False
+    """Whether the program and its options are one entry of a list."""
+
     escapes: Mapping[str, str] = field(default_factory=dict)
     """Character that the file gives a meaning -> what stands for it in a command: {"$": "$$"}."""
 

@@ -56,6 +56,14 @@ def test_the_servers_of_a_procfile_have_their_places(file):
         ("gunicorn 'a:b", None),
         ("gunicorn -w $(nproc | head) a:b", None),
         ("celery -A shop", None),
+        ("su -s /bin/sh -c 'exec gunicorn a:b' www", "gunicorn a:b"),
+        ("su - www -c 'cd shop && gunicorn a:b'", "gunicorn a:b"),
+        ("runuser -l www --command 'gunicorn a:b'", "gunicorn a:b"),
+        ("runuser -u www -- gunicorn -c a.py a:b", "gunicorn -c a.py a:b"),
+        ("(cd shop && gunicorn a:b)", "gunicorn a:b"),
+        ("(cd shop; (exec gunicorn a:b)) & wait", "gunicorn a:b"),
+        ("a=(gunicorn a:b)", None),
+        ("serve() { (gunicorn a:b); }", "gunicorn a:b"),
     ],
 )
 def test_the_command_of_a_server_in_a_line(line, text):

@@ -495,3 +495,61 @@ def test_a_command_that_a_script_does_not_start_is_not_judged(lint_image):
     start = 'ENTRYPOINT ["/app/start.sh"]\nCMD ["gunicorn", "--bogus", "a:b"]'
     assert lint_image(f"exec {SERVER}", start)[0] == 0
     assert lint_image('exec "$@"', start)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (f'CMD ["{SERVER}"]', 1),
+        (f'ENTRYPOINT ["{SERVER}"]', 1),
+        (f'ENTRYPOINT ["sh", "-c"]\nCMD ["exec {SERVER}"]', 0),
+        (f'ENTRYPOINT ["./start.sh"]\nCMD ["{SERVER}"]', 0),
+    ],
+)
+def test_a_command_in_one_string_is_reported(lint, text, code):
+    """ST014; a script of ENTRYPOINT that is not here may take it apart."""
+    Path("Dockerfile").write_text(f"{SLIM}{text}\n")
+    assert lint("Dockerfile", "--select", "ST014,GR001,GU014")[0] == code
+
+
+def test_a_command_in_one_string_is_reported_in_other_files(lint):
+    """Of compose and Kubernetes."""
+    Path("compose.yaml").write_text(
+        f'services:\n  a:\n    image: "python:3.12"\n    command: ["{SERVER}"]\n'
+    )
+    Path("pod.yaml").write_text(
+        f'kind: Pod\nspec:\n  containers:\n  - name: a\n    command: ["{SERVER}"]\n'
+    )
+    for name in ("compose.yaml", "pod.yaml"):
+        assert " ST014 error " in lint(name, "--select", "ST014")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("worker_clas = 1", "GU001"), ("workers = 2\nworkers = 3", "GU017")]
+)
+def test_the_names_of_a_file_are_judged_that_a_command_reads(lint, text, found):
+    """With the command they were passed over, so `lint .` said nothing of them."""
+    Path("gunicorn.conf.py").write_text(f"threads = 2\n{text}\n")
+    Path("Dockerfile").write_text(SLIM + 'CMD ["gunicorn", "-b", "0.0.0.0:80", "a:b"]\n')
+    for name, is_fixable in (("Dockerfile", False), (".", True)):
+        (line,) = re.findall(rf"^gunicorn.conf.py:2:1 +{found} .*", lint(name)[1], re.MULTILINE)
+        assert ("--fix" in line) is is_fixable
+
+
+def test_a_folder_that_a_subshell_enters_is_its_own(lint):
+    """The gunicorn.conf.py of another folder is not read."""
+    Path("shop").mkdir()
+    Path("shop/gunicorn.conf.py").write_text("worker = 4\n")
+    Path("start.sh").write_text(f"#!/bin/sh\n(cd shop && ls)\nexec {SERVER}\n")
+    assert lint("start.sh")[0] == 0
+    Path("start.sh").write_text(f"#!/bin/sh\n(cd shop && {SERVER})\n")
+    assert "shop/gunicorn.conf.py:1:1  GU001" in lint("start.sh")[1]
+
+
+def test_a_configuration_that_is_named_as_a_module_is_read(lint):
+    """`-c python:config.gunicorn` names config/gunicorn.py, if that is here."""
+    Path("config").mkdir()
+    command = f"gunicorn -c python:config.gunicorn {SERVER.removeprefix('gunicorn')}"
+    assert "is a module, config/gunicorn.py does not exist here" in lint(command)[2]
+    Path("config/gunicorn.py").write_text("worker = 4\n")
+    assert "config/gunicorn.py:1:1  GU001" in lint(command, "--all")[1]

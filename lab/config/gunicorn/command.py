@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -100,7 +101,7 @@ def read_command(path: Path, known: Known) -> Config:
     in_variable = list(_joined([*_settings(words_of_variable)]))
     names_file = [setting for setting in (*in_variable, *in_command) if setting.option == "config"]
     named = names_file[-1:]
-    unread = [setting for setting in named if known.lacks(setting.value.removeprefix("file:"))]
+    unread = [setting for setting in named if known.lacks(_file_of(setting.value))]
     file = [] if unread else [_named(setting.value, known).settings for setting in named]
     in_variable = [setting for setting in in_variable if setting.option != "config"]
     if not names_file and known.cwd and known.is_file(known.cwd / DEFAULT_FILE):
@@ -183,14 +184,27 @@ DEFAULT_FILE = "gunicorn.conf.py"
 """The file that gunicorn reads in its working folder, unless the command names another."""
 
 
+def _file_of(value: str) -> str:
+    """
+    Return the file that --config names; of a module, that below the working folder.
+
+    >>> _file_of("file:shop.py"), _file_of("python:config.gunicorn")
+    ('shop.py', 'config/gunicorn.py')
+    """
+    if re.fullmatch(r"python:[\w.]+", value):
+        return value.removeprefix("python:").replace(".", "/") + ".py"
+    return value.removeprefix("file:")
+
+
 def _named(value: str, known: Known) -> Config:
     """Read the file of --config; raise ProfileError if it does not exist."""
-    if value.startswith("python:"):
-        raise ProfileError(value, "is a module, and lab imports nothing: give the file")
     if not value:
         raise ProfileError("--config", "has a variable, so its file is unknown: name the file")
-    path = known.named(value.removeprefix("file:"))
+    path = known.named(_file_of(value))
     if path not in known.overlay and not is_file(path):
+        if value.startswith("python:"):
+            problem = f"is a module, {_file_of(value)} does not exist here, and lab imports nothing"
+            raise ProfileError(value, f"{problem}: give the file")
         raise ProfileError(value, "the file does not exist here, so its settings are unknown")
     return read(path, known)
 

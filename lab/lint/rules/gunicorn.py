@@ -10,11 +10,18 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from lab.config.gunicorn.command import is_command, words
-from lab.config.gunicorn.reader import NAMESPACES, carried, literal, names_read, spellings
+from lab.config.gunicorn.reader import (
+    NAMESPACES,
+    carried,
+    literal,
+    names_read,
+    read,
+    spellings,
+)
 from lab.config.interface import ASGI, of_worker_class
 from lab.config.meaning import ComputedValue
 from lab.config.steps import Drop, Put
@@ -114,6 +121,19 @@ def add(config: Case, name: str, value: str, *, after: Setting | None = None) ->
     return config.add(f"{name} = {value}", after=place) if place and name not in there else None
 
 
+def in_file(config: Case, rule: Callable[[Case], Iterator[Flaw]]) -> Iterator[Flaw]:
+    """Yield what a rule finds in the Python file: the configuration, or what a command names."""
+    if not is_command(config):
+        yield from rule(config)
+        return
+    files = {setting.spot.file for setting in config.settings} - {config.file}
+    for file in files:
+        if config.known.read(file) is not None:
+            # A fix is made in the file that is named.
+            flaws = rule(Case.of(read(file, config.known)))
+            yield from (replace(flaw, fix=None, steps=()) for flaw in flaws)
+
+
 def unknown(config: Case) -> Iterator[tuple[Setting, str]]:
     """Yield each name that no setting has and nothing reads, with what it may mean; "" is gone."""
     if is_command(config):
@@ -184,6 +204,10 @@ def addresses(config: Case) -> list[str] | None:
 )
 def unknown_name(config: Case) -> Iterator[Flaw]:
     """It is ignored."""
+    yield from in_file(config, _unknown_names)
+
+
+def _unknown_names(config: Case) -> Iterator[Flaw]:
     renamed: dict[str, str] = {}
     for setting, meant in unknown(config):
         there = config.last(meant)
@@ -198,7 +222,7 @@ def unknown_name(config: Case) -> Iterator[Flaw]:
             first = renamed.setdefault(meant, setting.option) == setting.option
             fix = config.rename(setting, meant) if setting.raw and first else None
         yield config.flaw(setting, f"gunicorn has no such setting and ignores it; {text}", fix)
-    for setting in () if is_command(config) else unread(config):
+    for setting in unread(config):
         if WORDS.issuperset(setting.option.split("_")):
             text = "gunicorn has no such setting and ignores it; leave it out"
             yield config.flaw(setting, text, drop(config, setting))

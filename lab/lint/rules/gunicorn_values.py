@@ -13,11 +13,10 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from lab.config.gunicorn.command import is_command
 from lab.config.gunicorn.reader import LEVELS, carried, literal, names_read, spellings
 from lab.config.meaning import ComputedValue
 from lab.lint.rules.alike import DIGITS
-from lab.lint.rules.gunicorn import addresses, drop, is_asgi
+from lab.lint.rules.gunicorn import addresses, drop, in_file, is_asgi
 from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, rule
 
 WORDS = {
@@ -265,8 +264,10 @@ def address(config: Case) -> Iterator[Flaw]:
 )
 def set_again(config: Case) -> Iterator[Flaw]:
     """The last one counts."""
-    if is_command(config):
-        return
+    yield from in_file(config, _set_again)
+
+
+def _set_again(config: Case) -> Iterator[Flaw]:
     used, known = names_read(config), set(spellings().values())
     for setting in config.settings:
         last = config.last(setting.option)

@@ -372,3 +372,24 @@ def killed_before_its_end(config: Case) -> Iterator[Flaw]:
     text += f"after {killed:g} s: {WHY} ({option} below {killed:g})"
     steps = (Put(option, _suggested(config)),)
     yield config.flaw(setting or config.top, text, harmless=setting is None, steps=steps)
+
+
+@rule(
+    "ST014",
+    Severity.ERROR,
+    "a command that is one entry of a list",
+    why="the container looks for a program whose name is the whole entry, options included, and "
+    "does not start; write each word as an entry",
+    source="https://docs.docker.com/reference/dockerfile/#exec-form",
+    bad='FROM python:3.12-slim\nCMD ["granian --interface asgi --host 0.0.0.0 '
+    '--workers-kill-timeout 20 shop:app"]',
+    good='FROM python:3.12-slim\nCMD ["granian", "--interface", "asgi", "--host", "0.0.0.0", '
+    '"--workers-kill-timeout", "20", "shop:app"]',
+    near_miss='FROM python:3.12-slim\nENTRYPOINT ["sh", "-c"]\nCMD ["exec granian --interface asgi '
+    '--host 0.0.0.0 --workers-kill-timeout 20 shop:app"]',
+)
+def is_one_entry(config: Case) -> Iterator[Flaw]:
+    """Of an image whose ENTRYPOINT is unknown it may be right: a script may take it apart."""
+    around = config.known.surroundings
+    if config.start and around.is_one_entry and around.is_first_process:
+        yield config.flaw(config.top)
