@@ -65,23 +65,24 @@ def profile_of(text: str, folder: Path | None = None) -> Profile:
     words = [word for word in before if word != "exec"] + words[len(before) :]
     if "=" in words[0]:
         words.insert(0, "env")
+    words, altered = _bound(text, words)
     at = program_at(words)
     at += 2 * (words[at + 1 : at + 2] == ["-m"])
     program = Path(words[at]).name if at < len(words) else ""
     server = servers.named(program)
-    altered: list[Alteration] = []
     if not any("{port}" in word or "{address}" in word for word in words):
         if server is None or not server.listen:
             form = Path(server.file).suffix[1:] if server else ""
             hint = f"give its options in an {form}" if form else "write {port}"
             problem = f"the lab does not know how to tell {program} where to listen; {hint}"
             raise ProfileError(text, problem)
-        words, altered = _listening(words, at, server.listen)
+        words, moved = _listening(words, at, server.listen)
+        altered += moved
     for word in words_of(text, here):
         if VARIABLE.search(with_literals(word.raw)) and word.value in words:
             problem = f"{word.raw}: only a shell knows what it stands for: write its value"
             raise ProfileError(text, problem)
-    if server and (why := server.why_refused(words, here)):
+    if server and (why := server.why_refused(words[at:], here)):
         raise ProfileError(text, why)
     if server and server.takes_no_value:
         _check_served(text, words[at:], server.takes_no_value)
@@ -89,7 +90,8 @@ def profile_of(text: str, folder: Path | None = None) -> Profile:
     named = [
         word for word in words[at + 1 :] if word not in REPLACED and not re.search("[:{]", word)
     ]
-    name = _name(re.sub(r"[^\w.]+", "-", " ".join((program, *named))).strip("-"))
+    binding = [f"taskset {one.value}" for one in altered if one.option == "taskset"]
+    name = _name(re.sub(r"[^\w.]+", "-", " ".join((*binding, program, *named))).strip("-"))
     options = tuple(("app", app) for app in apps[-1:])
     profile = started_by(name, here / name, tuple(words), options)
     prints = server is not None and server.listen and server.prints_version
@@ -97,6 +99,23 @@ def profile_of(text: str, folder: Path | None = None) -> Profile:
     return replace(
         profile, summary=text, version=version, private_copy=PrivateCopy(here, tuple(altered))
     )
+
+
+def _bound(text: str, words: list[str]) -> tuple[list[str], list[Alteration]]:
+    """Return a command that `taskset` binds to a CPU with {cpu} for it, and what was changed."""
+    before = words[: program_at(words)]
+    at = next((n for n, word in enumerate(before) if Path(word).name == "taskset"), None)
+    if at is None:
+        return words, []
+    end = next((n for n in range(at + 1, len(before)) if not before[n].startswith("-")), at)
+    options, cpus = before[at + 1 : end], before[end]
+    is_list = any(re.fullmatch("-[a-z]*c[a-z]*|--cpu-list", option) for option in options)
+    is_mask = re.fullmatch("(0x)?[0-9a-fA-F]+", cpus)
+    if not (cpus.isdecimal() if is_list else is_mask and int(cpus, 16).bit_count() == 1):
+        problem = f"taskset {cpus} is not one CPU: leave it out; --server-cores names the CPUs"
+        raise ProfileError(text, problem)
+    bound = [*words[: at + 1], "-c", "{cpu}", *words[end + 1 :]]
+    return bound, [Alteration("taskset", cpus, "the first CPU of the server")]
 
 
 def _name(words: str) -> str:

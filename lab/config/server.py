@@ -314,7 +314,8 @@ class Server:
     def bound_to(self, config: Config, cpu: int) -> Sequence[AnyStep]:
         """Return the steps that bind the server to a CPU; empty: the configuration cannot."""
         text = config.texts[config.file]
-        if not self.edits_command or not (config.file.name == self.program or is_script(text)):
+        is_command = config.file.name == self.program or is_script(text)
+        if not self.edits_command or not is_command or config.known.surroundings.cpus:
             return ()
         command = command_of(text, config.file, self.program)
         if command is None or any(PurePath(it.value).name in BINDING for it in command.before):

@@ -41,12 +41,15 @@ class Wrapper(NamedTuple):
     words: int = 0
     """Words of its own before the command."""
 
+    user: bool = False
+    """Whether these name the user that the command runs as."""
+
     changes: bool = False
     """Whether it changes what the server does, so that it stays in the command."""
 
 
 def _wrappers() -> dict[str, Wrapper]:
-    user = Wrapper(words=1)
+    user = Wrapper(words=1, user=True)
     environment = Wrapper("-n --name -p --prefix --cwd -e --environment --project", "run")
     return {
         "python": Wrapper("-X -W"),
@@ -55,9 +58,14 @@ def _wrappers() -> dict[str, Wrapper]:
         "nice": Wrapper("-n --adjustment"),
         "ionice": Wrapper("-c -n"),
         "stdbuf": Wrapper("-i -o -e"),
-        **dict.fromkeys(("nohup", "setsid", "with-contenv", "numactl", "time"), Wrapper()),
+        **dict.fromkeys(("nohup", "setsid", "with-contenv", "time"), Wrapper()),
+        "taskset": Wrapper(words=1, changes=True),
+        "numactl": Wrapper(
+            "-C --physcpubind -N --cpunodebind -m --membind -i --interleave -p --preferred",
+            changes=True,
+        ),
         **dict.fromkeys(INITS, Wrapper("-p -e -r --rewrite")),
-        **dict.fromkeys(("gosu", "su-exec", "setuidgid", "s6-setuidgid", "taskset"), user),
+        **dict.fromkeys(("gosu", "su-exec", "setuidgid", "s6-setuidgid"), user),
         "setpriv": Wrapper("--reuid --regid --groups"),
         "chpst": Wrapper("-u -U -e -m -o -b -d -n"),
         "sudo": Wrapper("-u -g --user --group"),
@@ -447,7 +455,8 @@ class _Command(NamedTuple):
                     break
                 verb, at = "", at + 1
             elif words:
-                user, words, at = value, words - 1, at + 1
+                user = value if wrapper.user else user
+                words, at = words - 1, at + 1
             else:
                 break
         kept = self.at if wrapper.changes and self.kept is None else self.kept

@@ -116,6 +116,9 @@ class Surroundings:
 
     user: str = ""
 
+    cpus: str = ""
+    """The CPUs that it is bound to, as the file has them; empty: unknown, or all."""
+
     proxy: str = ""
     """A reverse proxy in another container beside it, as "the service nginx"; empty: unknown."""
 

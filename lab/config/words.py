@@ -111,15 +111,23 @@ def _with_literals(piece: str) -> str:
 
 def program_at(words: Sequence[str]) -> int:
     """
-    Return the index of the program of a command, behind `env` and `taskset -c CPUS`.
+    Return the index of the program of a command, behind `env` and `taskset CPUS`.
 
     >>> program_at(["granian", "a:b"]), program_at("env A=1 taskset -c 0 granian a:b".split())
     (0, 5)
     """
     at = 0
-    if PurePath(words[0]).name == "env":
-        at = next((n for n, word in enumerate(words) if n and "=" not in word), 0)
-    return at + 3 * ([*words[at : at + 2]] == ["taskset", "-c"])
+    while at < len(words):
+        behind, program = range(at + 1, len(words)), PurePath(words[at]).name
+        if program == "env":
+            at = next((n for n in behind if "=" not in words[n]), len(words))
+        elif program == "taskset":
+            at = next((n + 1 for n in behind if not words[n].startswith("-")), len(words))
+        elif words[at] == "--":
+            at += 1
+        else:
+            break
+    return at
 
 
 def is_script(text: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from lab.config import servers
 from lab.config.command import profile_of
 from lab.config.scale import scaled
-from lab.errors import UsageError
+from lab.errors import ProfileError, UsageError
 from tests.kit import builders as make
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +72,7 @@ def test_a_server_that_is_one_entry_can_be_swept(added):
         ("env A=1 granian a:b", "granian"),
         ("python3 -m uvicorn a:b", "uvicorn"),
         ("taskset -c 0 granian a:b", "granian"),
+        ("taskset --cpu-list 0 gunicorn a:b", "gunicorn"),
         ("./start {port}", ""),
     ],
 )
@@ -79,6 +80,31 @@ def test_a_profile_s_server_is_that_of_its_program(command, program):
     """Wherever that stands in the command; of another one nothing is known."""
     profile = make.started_by(make.profile("x", server="command"), tuple(command.split()))
     assert servers.of(profile).program == program
+
+
+@pytest.mark.parametrize(
+    "binding",
+    [
+        "taskset -c 3",
+        "A=1 /usr/bin/taskset --cpu-list 3",
+        "taskset 0x8 --",
+        "taskset -ac 3 env A=1",
+    ],
+)
+def test_a_command_that_is_bound_to_a_cpu_is_bound_to_one_of_the_server(binding):
+    """Under a name of its own; its -c names no file of gunicorn's."""
+    plain, bound = profile_of("gunicorn -w 1 a:b"), profile_of(f"{binding} gunicorn -w 1 a:b")
+    assert bound.name.startswith("taskset-")
+    assert " -c {cpu} " in " ".join(bound.commands[0])
+    assert bound.commands[0][-5:] == plain.commands[0][-5:]
+    assert "taskset = " in " ".join(map(str, bound.altered))
+
+
+@pytest.mark.parametrize("binding", ["taskset -c 0,1", "taskset -c 0-1", "taskset 0x3", "taskset"])
+def test_a_command_that_is_bound_to_several_cpus_is_refused(binding):
+    """The lab gives the server its CPUs."""
+    with pytest.raises(ProfileError, match="taskset"):
+        profile_of(f"{binding} gunicorn -w 1 a:b")
 
 
 def test_a_profile_without_a_command_is_one_of_uwsgi():

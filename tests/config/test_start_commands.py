@@ -60,6 +60,8 @@ def test_the_servers_of_a_procfile_have_their_places(file):
         ("su - www -c 'cd shop && gunicorn a:b'", "gunicorn a:b"),
         ("runuser -l www --command 'gunicorn a:b'", "gunicorn a:b"),
         ("runuser -u www -- gunicorn -c a.py a:b", "gunicorn -c a.py a:b"),
+        ("exec taskset -c 3 gunicorn a:b", "taskset -c 3 gunicorn a:b"),
+        ("numactl -C 3 gunicorn a:b", "numactl -C 3 gunicorn a:b"),
         ("(cd shop && gunicorn a:b)", "gunicorn a:b"),
         ("(cd shop; (exec gunicorn a:b)) & wait", "gunicorn a:b"),
         ("a=(gunicorn a:b)", None),

@@ -57,7 +57,7 @@ DOCKERFILES = [
     ("CMD pdm run gunicorn a:b", "gunicorn a:b", (2, 13)),
     ("CMD env A=b gunicorn a:b", "A=b gunicorn a:b", (2, 13)),
     ("CMD gosu uwsgi uwsgi --http :80", "uwsgi --http :80", (2, 16)),
-    ("CMD taskset -c 0-3 uwsgi --http :80", "uwsgi --http :80", (2, 20)),
+    ("CMD taskset -c 0-3 uwsgi --http :80", "taskset -c 0-3 uwsgi --http :80", (2, 20)),
     ("CMD dumb-init gunicorn a:b", "gunicorn a:b", (2, 15)),
     ("CMD ./wait-for-it.sh db:5432 -t 9 -- gunicorn a:b", "gunicorn a:b", (2, 38)),
     ("CMD ddtrace-run gunicorn a:b", "ddtrace-run gunicorn a:b", (2, 17)),

@@ -162,10 +162,19 @@ def test_one_worker_is_tried_on_one_cpu(ground, text, name):
         (ONE_WORKER, "", replace(FACTS, cores=1)),
         (f"taskset -c 1 {ONE_WORKER}", "", FACTS),
         (f"numactl -C 1 {ONE_WORKER}", "", FACTS),
+        ("uvicorn --env-file shop.env a:b", "", FACTS),
         ("workers = 1\nthreads = 8\n", "gunicorn.conf.py", FACTS),
         (INI.replace("= 2", "= 1"), "uwsgi.ini", replace(FACTS, first_cpu=2)),
     ],
-    ids=["two workers", "one CPU", "bound", "bound by numactl", "no command", "not CPU 0"],
+    ids=[
+        "two workers",
+        "one CPU",
+        "bound",
+        "bound by numactl",
+        "variables in a file",
+        "no command",
+        "not CPU 0",
+    ],
 )
 def test_a_server_that_cannot_gain_by_one_cpu_is_not_tried_on_it(ground, text, name, facts):
     """Nor one whose configuration cannot say it."""

@@ -101,5 +101,6 @@ def test_the_comment_above_a_bound_command_says_what_it_takes(tmp_path, monkeypa
     name = "granian --interface wsgi a:app"
     (step,) = ground_of(name, read(name, Known()), cpus=2).steps({"affinity": "1"})
     assert before(ground_of(name, read(name, Known()), cpus=2), step) == (
-        "taskset -c 1 is new: bind no other server to that CPU"
+        "taskset -c 1 is new: no other server may be bound to that CPU, and a cpuset, as of "
+        "Kubernetes, has to allow it"
     )

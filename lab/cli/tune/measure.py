@@ -36,7 +36,7 @@ from lab.cli.tune.race import BLOCKS, FIRST, UNSEEN, WON, Gain
 from lab.config import servers
 from lab.config.command import alone, is_command, profile_of
 from lab.config.steps import Prefix
-from lab.errors import LabError, ResultsError, UsageError
+from lab.errors import LabError, ResultsError, UnmeasuredError, UsageError
 from lab.model.comparison import Comparison
 from lab.model.measurement import Run
 from lab.model.plan import Arm, Plan
@@ -153,13 +153,13 @@ class Measurer:
         observations = observe(run)
         counted = [observation for observation in observations if "cpu" in observation.metrics]
         if not counted:
-            raise LabError(_why_not(observations))
+            raise _why_not(self.ground, observations)
         busy = limiting_share(observation.trial for observation in counted) >= BUSY
         is_measured = all(self.goal.metric in observation.metrics for observation in counted)
         if self.goal.metric == "throughput" and (busy or not is_measured):
             self.goal = replace(self.goal, metric="capacity")  # what its CPU allows
         if not any(self.goal.metric in observation.metrics for observation in counted):
-            raise LabError(_why_not(observations))
+            raise _why_not(self.ground, observations)
         self._check_limits(observations)
         self._check_time()
         self._seen[_numbers({})] = counted
@@ -411,12 +411,14 @@ def _why_void(trials: Sequence[Observation]) -> str:
     )
 
 
-def _why_not(observations: Sequence[Observation]) -> str:
-    reasons = [finding.reason for observation in observations for finding in observation.findings]
-    failed = [
-        observation.trial.failure for observation in observations if observation.trial.failure
-    ]
-    return f"it has no valid trial: {(failed or reasons or ['nothing was measured'])[0]}"
+def _why_not(ground: Ground, observations: Sequence[Observation]) -> LabError:
+    """Return the error of a configuration without a valid trial."""
+    name = f"{in_a_line(ground.name)}: no valid trial"
+    failed = [item.trial.failure for item in observations if item.trial.failure]
+    if failed:
+        return LabError(f"{name}: {failed[0]}")
+    reasons = [finding.reason for item in observations for finding in item.findings]
+    return UnmeasuredError(f"{name}: {(reasons or ['nothing was measured'])[0]}")
 
 
 def state_of(folder: Path) -> TuneState:

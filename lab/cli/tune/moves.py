@@ -178,7 +178,8 @@ class Ground:
         """Return how many workers there are; None where that is not known."""
         workers = self.number("workers", values)
         if workers is None and not self._writes("workers"):
-            return None if SAID_BY & self.config.known.environ.keys() else 1
+            elsewhere = SAID_BY & self.config.known.environ.keys()
+            return None if elsewhere or self.config.first("env-file") else 1
         return workers
 
     @property

@@ -129,7 +129,7 @@ def _outcome(attempt: Attempt, tuned: TuneResult) -> str:
 
 def effects(tuned: TuneResult, picture: str = "") -> str:
     """Return the page of all that was tried, with a picture of that name; empty without one."""
-    names = ("race", "change", f"{tuned.title}, of the champion", "blocks", "")
+    names = ("race", "change", f"gain in {tuned.title} over the champion", "blocks", "")
     parts = [
         f"# {escaped(tuned.sentence)}",
         "\n".join(f"- {escaped(line)}" for line in tuned.beside()),

@@ -183,10 +183,11 @@ class TuneResult:
         plan, gain = proven.summary.run.plan, bounded(proven.comparison)
         of = "the command before" if self.is_command else self.name
         yield f"lab tune, {self.day}: {gain} {self.title} of {of}, in {_blocks(proven.comparison)}."
-        yield (
-            f"That is for this application, {plan.load.connections} connections and "
-            f"{plan.workload.path}, on one machine: {self.folder}"
-        )
+        load = f"{plan.load.connections} connections"
+        load += f" with {plan.load.rate:g} requests/s" if plan.load.rate else ""
+        machine = "one machine" + (f" at {plan.share:.0%} of its speed" if plan.share < 1 else "")
+        path = plan.workload.path
+        yield f"That is for this application, {load} and {path}, on {machine}: {self.folder}"
         if not self.is_command and self.other is None:
             yield f"To prove it elsewhere: lab run {self.name} {file}{self._section}"
 
@@ -331,7 +332,10 @@ def _blocks(comparison: Comparison) -> str:
 def before(ground: Ground, step: Put | Rename | Prefix) -> str:
     """Return what stood in the place of what a step writes."""
     if isinstance(step, Prefix):
-        return f"{step.words} is new: bind no other server to that CPU"
+        return (
+            f"{step.words} is new: no other server may be bound to that CPU, and a cpuset, as of "
+            "Kubernetes, has to allow it"
+        )
     if isinstance(step, Rename):
         return f"was {step.option}"
     setting = ground.config.last(step.option)

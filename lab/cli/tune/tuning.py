@@ -360,7 +360,7 @@ def _tell(tuning: TuneJob, measurer: Measurer, step: str) -> None:
     elif step == "race":
         best = max(measurer.attempts, key=lambda attempt: attempt.gain.mean)
         tried = counted(len(measurer.attempts), "change")
-        say(f"{tried} tried; the best measured {best.gain.ratio:.3g}x", err=True)
+        say(f"{tried} tried; the best has a gain of {best.gain.ratio:.3g}x", err=True)
     elif step in {"proof", "minimal"}:
         say("proof: new trials of it and of yours", err=True)
     else:

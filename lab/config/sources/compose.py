@@ -87,6 +87,7 @@ def _starts(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterato
         image_folder=text(service.get("working_dir")) or built.image_folder or "/",
         copies=(*built.copies, *_volumes(service, file.path)),
         user=text(service.get("user")).partition(":")[0] or built.user,
+        cpus=text(service.get("cpuset")),
     )
     environ |= _environ(service, file)
     for start in starts_in(name, joined(lines), around, variables(environ)):
@@ -111,6 +112,7 @@ def _built(name: str, service: Mapping[str, Node], file: SourceFile) -> Iterator
             has_other_variables="env_file" in service,
             copies=(*around.copies, *_volumes(service, file.path)),
             user=text(service.get("user")).partition(":")[0] or around.user,
+            cpus=text(service.get("cpuset")),
         )
         is_default = not DEVELOPMENT.fullmatch(name)
         yield replace(start, name=name, surroundings=around, is_default=is_default)

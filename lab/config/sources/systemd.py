@@ -62,6 +62,7 @@ def _starts(file: SourceFile) -> Iterator[StartCommand]:
         folder=Path(folder) if folder.startswith("/") else None,
         has_other_variables="EnvironmentFile" in values,
         user=values.get("User", ""),
+        cpus=values.get("CPUAffinity", ""),
         limits={key: value for key, value in values.items() if key.startswith("Limit")},
     )
     environ: dict[str, tuple[str | None, Spot]] = {}
