@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from lab.config import fastapi_run, servers, sources
-from lab.config.shell import INITS, unknown_options
+from lab.config.shell import unknown_options
 from lab.config.sources import DEVELOPMENT, dockerfile
 from lab.config.start import seconds_of
 from lab.config.steps import Put
 from lab.config.words import command_of, operators, with_literals
+from lab.config.wrappers import INITS
 from lab.lint.rules.command_options import is_for_development, only_of_uvicorn
 from lab.lint.rules.gunicorn import worker_class
 from lab.lint.rules.meanings import options_of, service_of, setting_of
