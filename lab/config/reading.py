@@ -390,6 +390,17 @@ def _in_file(path: Path, texts: Mapping[Path, str], section: str = "") -> Source
     return Source(path, command=wanted[0].text, start=wanted[0])
 
 
+def of_script(source: Source) -> Source:
+    """Return the start command of a script that is a configuration of its server; else *source*."""
+    if source.command or source.path == STDIN:
+        return source
+    text = Known().read(source.path) or ""
+    if sources.of_file(source.path.name, lambda: text) is None:
+        return source
+    starts = sources.starts_of(source.path, text)
+    return Source(source.path, command=starts[0].text, start=starts[0]) if starts else source
+
+
 def _instead_of(path: Path) -> str:
     """Return what to give in the place of a file that is not read."""
     if path.name == "Makefile":

@@ -162,6 +162,14 @@ def test_a_start_command_is_served_from_a_private_copy(file):
         profiles.read("Procfile")
 
 
+def test_a_script_of_a_server_is_served_as_well(file):
+    """It is that server's configuration, and its one command is what is measured."""
+    script = file.with_name("start.sh")
+    script.write_text("#!/bin/sh\nexec granian --interface wsgi app:app\n")
+    (command,) = profiles.read(str(script)).commands
+    assert (command[0], command[-1]) == ("granian", "app:app")
+
+
 def test_every_kind_of_file_has_its_own_names():
     """A name of a file is that of one kind at most, and of no server."""
     assert sources.of_file("Procfile") is procfile

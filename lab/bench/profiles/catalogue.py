@@ -219,7 +219,7 @@ def _located(name: str) -> Source:
         if not is_path and path.is_file():
             return Source(path)
     try:
-        source = reading.named(name)
+        source = reading.of_script(reading.named(name))
     except ProfileError:
         file = name.partition(":")[0]
         if is_path or " " in name.strip() or sources.of_file(file) or os.path.isfile(file):  # noqa: PTH113 - Path raises for over-long names

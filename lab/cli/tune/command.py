@@ -19,7 +19,7 @@ from lab.cli.tune.text import FORMS
 from lab.cli.types import CONTAINER, NAME
 from lab.cli.watch.busy import watched_busy
 from lab.config.configuration import Known
-from lab.config.reading import named, read
+from lab.config.reading import named, of_script, read
 from lab.config.servers import EDITABLE, GROUPS, TRANSLATABLE, check_serves
 from lab.errors import UsageError
 from lab.model.wording import in_a_line
@@ -89,7 +89,7 @@ def tune_command(
             raise UsageError("--watch sets the requests in flight: leave out --busy, --connections")
         given["busy"] = watched_busy(server)
     typed = configuration
-    configuration, given["cwd"] = _as_command(typed, given["cwd"])
+    configuration, given["cwd"] = _as_command(typed, given["cwd"], measures=not dry_run)
     options: dict[str, Any] = {name: given.pop(name) for name in _OWN}
     without = options["without"] | (GROUPS.keys() - options["only"] if options["only"] else set())
     if contradicted := options["only"] & options["without"]:
@@ -125,9 +125,14 @@ _OWN = (*_TOLD, "gevent", "only", "without")
 """Options of a tune alone."""
 
 
-def _as_command(name: str, cwd: Path | None) -> tuple[str, Path | None]:
-    """Return a start command of a file as if it were typed, and its folder; else what is given."""
-    start = named(name, EDITABLE).start
+def _as_command(name: str, cwd: Path | None, *, measures: bool) -> tuple[str, Path | None]:
+    """
+    Return a start command of a file as if it were typed, and its folder; else what is given.
+
+    A script of a server is edited, but what is measured is its command.
+    """
+    source = named(name, EDITABLE)
+    start = (of_script(source) if measures else source).start
     return (name, cwd) if start is None else (start.text, cwd or start.folder)
 
 
