@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
+import psutil
 import pytest
 
 from lab.analysis.diagnose import causes
@@ -18,6 +19,7 @@ from lab.bench.servers.fetch import fetch
 from lab.model.backing import BackingRole
 from lab.model.protocols import Endpoint, Subject
 from tests.kit import builders as make
+from tests.kit.lab_process import until
 from tests.probes.trees import tree
 
 BURNING = """
@@ -49,8 +51,9 @@ def test_cpu_is_told_by_role_and_the_busiest_process_by_share():
     time.sleep(0.1)
     say("done"); sleep_forever()
     """
-    with tree(burning) as busy, tree('say("ready"); child(sleep_forever); sleep_forever()') as idle:
+    with tree(burning) as busy, tree('child(sleep_forever); say("ready"); sleep_forever()') as idle:
         busy.heard(), idle.heard()
+        until(lambda: _is_asleep(idle.pid), "two processes that sleep")  # none waits for a CPU
         services = ((busy.pid, BackingRole.BACKEND), (idle.pid, BackingRole.UPSTREAM))
         stop = BackingProbe().start(Subject(1, 1, (), services))
         busy.go()
@@ -60,6 +63,13 @@ def test_cpu_is_told_by_role_and_the_busiest_process_by_share():
     assert 0.0 < readings["backend.busiest"] <= 1.0
     assert readings["upstream.cpu"] == 0.0
     assert readings["upstream.busiest"] < 0.1
+
+
+def _is_asleep(pid: int) -> bool:
+    """Return whether a process and its child sleep."""
+    processes = [psutil.Process(pid), *psutil.Process(pid).children()]
+    statuses = [process.status() for process in processes]
+    return statuses == [psutil.STATUS_SLEEPING] * 2
 
 
 def test_without_a_service_nothing_is_told():
