@@ -10,10 +10,12 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -68,6 +70,27 @@ def test_the_text_has_seconds_and_an_end(held, tmp_path):
         # Each request holds a thread in recv(2) from the gate of the test.
         waits = re.findall(rf"(\d\.\d) recv from 127\.0\.0\.1:{gate}\b", done.stdout)
         assert sum(map(float, waits)) == pytest.approx(HELD, abs=1)
+
+
+def test_a_worker_that_starts_while_the_watch_learns_is_counted(tmp_path):
+    """An idle one has no connection by which it would be seen."""
+    command = ("gunicorn", "-b", ADDRESS, "-w", "1", "--threads", "4", "held")
+    with (
+        stand(tmp_path, *command) as (_, port, pid),
+        closing(connected(port, 1)),
+        SocketDiagnosis() as diagnosis,
+    ):
+        target = find_target(str(port))
+
+        def sleep(seconds):
+            if len(psutil.Process(pid).children()) < 2:
+                os.kill(pid, signal.SIGTTIN)
+                until(lambda: len(psutil.Process(pid).children()) == 2, "another worker")
+            time.sleep(seconds)
+
+        server = Watching(target, diagnosis, sleep=sleep)
+        next(server.looks(None))
+        assert len(server.workers.shown(())) == 2
 
 
 def test_each_line_is_a_json_object(held, tmp_path):

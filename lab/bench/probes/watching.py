@@ -95,10 +95,13 @@ class Watching(Generic[Server]):
         """
         self._begin()
         until = None if seconds is None else self._began + LEARNING + seconds
-        cpu = self._cpu
+        cpu, learns = self._cpu, True
         while until is None or time.monotonic() < until:
             look = self._look()
             if look.at >= self._began + LEARNING:
+                if learns:  # a server that has just started may have had its first worker only
+                    self.workers.search()
+                learns = False
                 yield look
             used = time.thread_time() - cpu
             cpu += used

@@ -12,6 +12,9 @@ from lab.bench.probes.processes import ProcessState, read_process, read_snapshot
 SEARCH = 1.0
 """Seconds between two searches for new workers, at the least."""
 
+IDLE = 10.0
+"""Seconds after which new workers are looked for that have no connection yet."""
+
 Key = tuple[int, int]
 """Process and its start."""
 
@@ -60,8 +63,9 @@ class Workers:
             self.search()
 
     def check(self) -> None:
-        """Search if a worker has ended."""
-        if any(self.cpu(pid) is None for pid in self.states):
+        """Search if a worker has ended, and now and then for those that have started."""
+        is_old = self._searched is not None and time.monotonic() - self._searched > IDLE
+        if is_old or any(self.cpu(pid) is None for pid in self.states):
             self.search_again()
 
     def search(self) -> None:
