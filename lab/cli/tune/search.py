@@ -81,7 +81,8 @@ class Search:
         proven = self._proven(winner, "proof")
         if not proven.better:
             return Discovery(facts, rounds, make.attempts, proven, {})
-        self.on_step("taken-back")
+        if len(winner) > 1:
+            self.on_step("taken-back")
         taken_back, not_minimal = make.take_back(winner), ""
         if self.minimal:
             proven, not_minimal = self._shorter(proven, taken_back)

@@ -21,7 +21,7 @@ from lab.cli.outputs import write_new
 from lab.cli.startable import startable
 from lab.cli.tune.allowed import new_fault
 from lab.cli.tune.blocks import Goal
-from lab.cli.tune.climb import Values
+from lab.cli.tune.climb import BACK, Values
 from lab.cli.tune.measure import STATE, Measurer, TuneState, state_of
 from lab.cli.tune.moves import AFFINITY, SERVER, Facts, Ground, ground_of
 from lab.cli.tune.options import CONNECTIONS, MEASURED
@@ -358,8 +358,9 @@ def _tell(tuning: TuneJob, measurer: Measurer, step: str) -> None:
             err=True,
         )
     elif step == "race":
-        best = max(measurer.attempts, key=lambda attempt: attempt.gain.mean)
-        tried = counted(len(measurer.attempts), "change")
+        attempts = [attempt for attempt in measurer.attempts if attempt.group != BACK]
+        best = max(attempts, key=lambda attempt: attempt.gain.mean)
+        tried = counted(len({str(attempt.values) for attempt in attempts}), "change")
         say(f"{tried} tried; the best has a gain of {best.gain.ratio:.3g}x", err=True)
     elif step in {"proof", "minimal"}:
         say("proof: new trials of it and of yours", err=True)
