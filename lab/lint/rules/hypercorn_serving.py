@@ -35,8 +35,8 @@ def end_together(config: Case) -> Iterator[Flaw]:
     "HC011",
     Severity.DANGEROUS,
     "a failed start that looks like a success",
-    why="hypercorn ends with status 0 when the application cannot start, so that a supervisor that "
-    "restarts on failure does not restart it; write Restart=always, of Supervisor autorestart=true",
+    why="hypercorn may end with status 0 when the application cannot start, and a supervisor that "
+    "restarts on failure then leaves it; write Restart=always, of Supervisor autorestart=true",
     source="hypercorn/run.py:106 `_join_exited(processes) if exitcode != 0 else exitcode`",
     bad="hypercorn --bind 127.0.0.1:8000 shop:app",
     good="hypercorn --bind 127.0.0.1:8000 --workers 0 shop:app",
