@@ -111,7 +111,7 @@ def _with_literals(piece: str) -> str:
 
 def program_at(words: Sequence[str]) -> int:
     """
-    Return the index of the program of a command, behind `env` and `taskset CPUS`.
+    Return the index of the program of a command, behind `env` and `taskset CPUS`; 0: there is none.
 
     >>> program_at(["granian", "a:b"]), program_at("env A=1 taskset -c 0 granian a:b".split())
     (0, 5)
@@ -127,7 +127,7 @@ def program_at(words: Sequence[str]) -> int:
             at += 1
         else:
             break
-    return at
+    return at if at < len(words) else 0
 
 
 def is_script(text: str) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from lab.config import servers
 from lab.config.command import profile_of
 from lab.config.scale import scaled
+from lab.config.words import program_at
 from lab.errors import ProfileError, UsageError
 from tests.kit import builders as make
 
@@ -98,6 +99,12 @@ def test_a_command_that_is_bound_to_a_cpu_is_bound_to_one_of_the_server(binding)
     assert " -c {cpu} " in " ".join(bound.commands[0])
     assert bound.commands[0][-5:] == plain.commands[0][-5:]
     assert "taskset = " in " ".join(map(str, bound.altered))
+
+
+@pytest.mark.parametrize("text", ["env A=1", "taskset -c 0", "env A={port}"])
+def test_a_command_without_a_program_has_none_behind_what_starts_it(text):
+    """It ended with an IndexError where a trial looked for the program."""
+    assert program_at(text.split()) == 0
 
 
 @pytest.mark.parametrize("binding", ["taskset -c 0,1", "taskset -c 0-1", "taskset 0x3", "taskset"])

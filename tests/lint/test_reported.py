@@ -525,14 +525,14 @@ def test_a_command_in_one_string_is_reported_in_other_files(lint):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"), [("worker_clas = 1", "GU001"), ("workers = 2\nworkers = 3", "GU017")]
+    ("text", "code"), [("worker_clas = 1", "GU001"), ("workers = 2\nworkers = 3", "GU017")]
 )
-def test_the_names_of_a_file_are_judged_that_a_command_reads(lint, text, found):
+def test_the_names_of_a_file_are_judged_that_a_command_reads(lint, text, code):
     """With the command they were passed over, so `lint .` said nothing of them."""
     Path("gunicorn.conf.py").write_text(f"threads = 2\n{text}\n")
     Path("Dockerfile").write_text(SLIM + 'CMD ["gunicorn", "-b", "0.0.0.0:80", "a:b"]\n')
     for name, is_fixable in (("Dockerfile", False), (".", True)):
-        (line,) = re.findall(rf"^gunicorn.conf.py:2:1 +{found} .*", lint(name)[1], re.MULTILINE)
+        (line,) = re.findall(rf"^gunicorn.conf.py:2:1 +{code} .*", lint(name)[1], re.MULTILINE)
         assert ("--fix" in line) is is_fixable
 
 
