@@ -237,19 +237,34 @@ def test_short_windows_of_one_server_and_not_of_the_other(price, least, fires):
     assert names == ({"short windows"} if fires else set())
 
 
+def prices_of(**halved):
+    """Return the prices of a run whose servers' requests cost so many times the CPU by trial."""
+    cpu = derive(make.trial())["cpu"]
+    trials = [
+        make.trial(
+            name=name,
+            block=block,
+            readings=make.READINGS | {"server.cpu_halved": ratio * cpu},
+        )
+        for name, ratios in halved.items()
+        for block, ratio in enumerate(ratios)
+    ]
+    return prices(make.run(make.plan(*map(make.profile, halved)), trials))
+
+
 def test_the_price_of_windows_is_the_mean_of_an_arms_trials():
     """Of six and more: the speed of a shared machine changes between two samples."""
-    cpu = derive(make.trial())["cpu"]
+    assert prices_of(baseline=[1.0, 1.44] * 3) == {"baseline": pytest.approx(1.25)}
+    assert prices_of(baseline=[1.2] * 5) == {}
 
-    def prices_of(*ratios):
-        trials = [
-            make.trial(block=block, readings=make.READINGS | {"server.cpu_halved": ratio * cpu})
-            for block, ratio in enumerate(ratios)
-        ]
-        return prices(make.run(make.plan(), trials))
 
-    assert prices_of(*[1.0, 1.44] * 3) == {"baseline": pytest.approx(1.25)}
-    assert prices_of(*[1.2] * 5) == {}
+@pytest.mark.parametrize(("scatter", "dearer"), [(1.05, 1.35), (1.5, 1.0)])
+def test_a_price_that_may_be_chance_is_the_least_one_of_the_run(scatter, dearer):
+    """Of a noisy machine the means of six trials differ by a fifth."""
+    halved = 2 - 1 / 1.35
+    around = [halved * scatter, halved / scatter] * 3
+    expected = {"baseline": pytest.approx(1.0), "tuned": pytest.approx(dearer)}
+    assert prices_of(baseline=[1.0] * 6, tuned=around) == expected
 
 
 IDLE = {"server.cpu_user": 0.1, "server.cpu_system": 0.04, "server.busiest": 0.07}

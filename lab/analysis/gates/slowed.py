@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
-from statistics import geometric_mean
 
+from lab.analysis import stats
 from lab.analysis.gates import common
 from lab.analysis.metrics import derive
 from lab.model.finding import Beside, Finding, Gate, Whose
@@ -21,7 +22,7 @@ DEAREST = 1.5
 
 FEWEST = 6
 """Trials from which on their mean counts: the speed of a shared machine changes within seconds, so
-that the price of a trial scatters by a tenth."""
+that the price of a trial scatters by a tenth to a quarter."""
 
 LEFT_IDLE = 0.8
 """Share of its cores, and of one core for its busiest process, below which a slowed server waited
@@ -40,10 +41,18 @@ def prices(run: Run) -> Mapping[str, float]:
         if sample := trial.readings.get("server.cpu_halved"):
             cpu = derive(trial).get("cpu")
             halved[trial.slot.arm.name] += [sample / cpu] if cpu else []
-    return {
-        name: price(geometric_mean(ratios))
+    estimates = {
+        name: stats.paired([math.log(ratio) for ratio in ratios])
         for name, ratios in halved.items()
         if len(ratios) >= FEWEST
+    }
+    if not estimates:
+        return {}
+    least = min(estimates.values(), key=lambda estimate: estimate.value)
+    # A price whose interval overlaps the least one's is not known to be another.
+    return {
+        name: price((estimate if estimate.low > least.high else least).value)
+        for name, estimate in estimates.items()
     }
 
 
@@ -76,7 +85,8 @@ def short_windows(trial: Trial, beside: Beside) -> Finding | None:
         SHORT_WINDOWS,
         f"the windows make a request cost {paid:.2f} times the CPU, by windows half as long (least "
         f"of this run: {least:.2f} times)",
-        "Use more connections, which make the windows longer, or --server-share 100%.",
+        "Use more connections or a longer --window, so that these are longer, or "
+        "--server-share 100%.",
     )
 
 
@@ -87,7 +97,7 @@ SHORT_WINDOWS = Gate(
     Whose.GENERATOR,
     fires="its windows make a request of a slowed server cost 1.5 times the CPU, or 1.2 times what "
     "they make it cost another server of the run (by windows half as long; mean of six trials at "
-    "least)",
+    "least, whose interval is above the other server's)",
     withholds="everything",
     because="servers whose threads wake each other pay for each window anew: it would be another "
     "server",
