@@ -27,11 +27,8 @@ OVERHEAD = 0.5
 start, its stop, and the probes. In 42 of 47 stored runs the median was 0.23 to 0.50 s; more where
 replies take long, or a database is asked. The run replaces it by what it sees."""
 
-SLOWED = 2.0
-"""The same of what a slowed server adds: a sample, and the probes, which have its share only."""
-
-HALVED = 0.8
-"""The same of a turn of a slowed server, behind which half windows are sampled."""
+SLOWED = 2.2
+"""The same of what a slowed server adds: a sample before it is slowed, and one in half windows."""
 
 LEAST_TURN = 0.25
 """Seconds of a turn. Shorter ones are too few ticks of the kernel's clocks."""
@@ -147,7 +144,7 @@ def pilot(plan: Plan) -> int:
 def trial_seconds(plan: Plan) -> float:
     """Return what a trial should take, before anything is known of this machine."""
     turns = plan.turns * TURN if plan.turns > 1 else 0
-    slowed = SLOWED + plan.turns * HALVED if plan.share < 1 else 0
+    slowed = SLOWED if plan.share < 1 else 0
     return plan.warmup + plan.window + OVERHEAD + slowed + turns
 
 

@@ -62,8 +62,8 @@ GENERATOR_FAILURES = 3
 """The run ends after this many trials in a row for which the generator could make no load."""
 
 SAMPLE = 0.5
-"""Seconds of full load in which the CPU per request is sampled: before a server is slowed down, and
-in windows half as long after each turn; no more than half of that."""
+"""Seconds of full load in which the CPU per request is sampled: before a server is slowed down, no
+more than half of a turn, and after its last turn in windows half as long."""
 
 SETTLING = 0.25
 """Seconds of load that are not recorded after that."""
@@ -385,44 +385,52 @@ def _steps(plan: Plan, parts: Parts, turns: int) -> Iterator[tuple[str, _Step]]:
         yield "speed", partial(_choose_windows, parts, sample, plan.share * seconds)
     for turn in range(turns):
         stage = "window" if turns == 1 else f"turn {turn + 1} of {turns}"
-        yield stage, partial(_take_turn, plan, parts, seconds, sample)
+        yield stage, partial(_take_turn, plan, parts, seconds)
+    if plan.share < 1:
+        yield "speed", partial(_halve_windows, plan, parts, min(SAMPLE, plan.window / 2))
 
 
 def _choose_windows(parts: Parts, sample: float, measured: float, trial: _RunningTrial) -> None:
     """Choose the windows by what a request costs at the server's usual speed."""
-    load = trial.begun.slot.arm.load
-    if load.requests is None:
+    if _lasts(trial):
         trial.in_turn(partial(trial.sample, sample, trial.unslowed))
     cost = fmean(trial.unslowed) if trial.unslowed else None
-    trial.slice = window_for(cost, load.connections, len(_cpus(parts)), measured)
+    connections = trial.begun.slot.arm.load.connections
+    trial.slice = window_for(cost, connections, len(_cpus(parts)), measured)
 
 
-def _take_turn(
-    plan: Plan, parts: Parts, seconds: float, sample: float, trial: _RunningTrial
-) -> None:
-    """Measure one of a trial's turns; if it is slowed down, also what half windows cost."""
+def _take_turn(plan: Plan, parts: Parts, seconds: float, trial: _RunningTrial) -> None:
+    """Measure one of a trial's turns."""
     measure = partial(trial.measure, seconds, parts.probes)
     if plan.share == 1:
         trial.in_turn(measure)
         return
-    lasts = trial.begun.slot.arm.load.requests is None
     with _slowed(plan, parts, trial, seconds, trial.slice) as helpers:
-        trial.in_turn(partial(measure, helpers), settle=lasts)
-    if lasts:
-        with _slowed(plan, parts, trial, sample, trial.slice / 2):
-            trial.in_turn(partial(trial.sample, sample, trial.halved), settle=True)
+        trial.in_turn(partial(measure, helpers), settle=_lasts(trial))
+
+
+def _halve_windows(plan: Plan, parts: Parts, sample: float, trial: _RunningTrial) -> None:
+    """Sample what a request costs in windows half as long as the trial's."""
+    if not _lasts(trial):
+        return
+    with _slowed(plan, parts, trial, sample, trial.slice / 2):
+        trial.in_turn(partial(trial.sample, sample, trial.halved), settle=True)
+
+
+def _lasts(trial: _RunningTrial) -> bool:
+    """Return whether the load goes on after a measurement."""
+    return trial.begun.slot.arm.load.requests is None
 
 
 def _slowed(
     plan: Plan, parts: Parts, trial: _RunningTrial, seconds: float, window: float
 ) -> AbstractContextManager[Sequence[int]]:
-    """Slow a trial's server down for a measurement of some seconds: see `slowed`."""
-    lasts = trial.begun.slot.arm.load.requests is None
+    """Slow a trial's server down, but not its load and probes, for some seconds: see `slowed`."""
     return slowed(
         plan.share,
-        trial.session.pids,
+        (*trial.session.pids, *parts.lab),
         _cpus(parts),
-        seconds=seconds + BEYOND if lasts else COUNTED_LOAD,
+        seconds=seconds + BEYOND if _lasts(trial) else COUNTED_LOAD,
         window=window,
     )
 
