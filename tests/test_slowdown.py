@@ -12,6 +12,8 @@ import pytest
 
 from lab.bench.machine import slowdown
 from lab.bench.trials.runner import in_own_time
+from lab.cli.options import execution
+from lab.cli.options.table import Job
 from lab.errors import GeneratorError
 from tests.kit.lab_process import SMALL, compare, header, run, trials, until
 
@@ -73,6 +75,25 @@ def test_what_cannot_be_slowed_is_refused_in_a_line(words, problem, tmp_path):
     assert done.returncode == 2
     assert problem in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("job", "connections"),
+    [
+        (Job(), 96),
+        (Job(connection="close"), 96),
+        (Job(connections=64), 64),
+        (Job(server_share=0.25), 64),  # as in the stored runs
+        (Job(load="walkthrough"), 500),
+    ],
+)
+def test_where_the_lab_slows_a_server_down_the_load_fills_longer_windows(
+    job, connections, monkeypatch
+):
+    """Of windows that few requests fill, a server may pay too much."""
+    monkeypatch.setattr(execution, "has_one_core", lambda: True)
+    monkeypatch.setattr(slowdown, "obstacle", lambda: None)
+    assert execution.understand(job, may_slow=True).options.load.connections == connections
 
 
 def test_shares_of_the_time_become_those_of_the_servers_own_time():

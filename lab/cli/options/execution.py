@@ -28,7 +28,7 @@ from lab.cli.options.table import Job
 from lab.errors import UsageError
 from lab.model.plan import SMALLEST, Load
 from lab.model.request import Expectation
-from lab.model.sizes import DEFAULT, QUICK, Sizes
+from lab.model.sizes import DEFAULT, QUICK, SLOWED_CONNECTIONS, SUSTAINED, Sizes
 from lab.model.workload import Workload
 
 
@@ -69,6 +69,8 @@ def understand(job: Job, *, may_slow: bool = False) -> CheckedJob:
     texts = tuple(threshold.text for threshold in thresholds)
     options = replace(_options(job, usual), thresholds=texts, stay=stay, sweep=sweep)
     options = replace(options, share=_server_share(job, options.load, may_slow=may_slow))
+    if options.share < 1 and job.server_share is None and job.connections is None:
+        options = replace(options, load=_longer_windows(options.load))
     validate_sizes(options.sizes.blocks, options.sizes.window, options.sizes.warmup)
     validate_load(options.load)
     return CheckedJob(options, thresholds, rates, job.rate)
@@ -212,6 +214,13 @@ def _options(job: Job, usual: FittingLoad) -> Measurement:
         # Beside every value of a sweep a counter-run would double its time.
         confirm=not (job.quick or job.sweep) if job.confirm is None else job.confirm,
     )
+
+
+def _longer_windows(load: Load) -> Load:
+    """Return *load* with more connections for a slowed server, if it has the usual ones."""
+    if replace(load, keepalive=SUSTAINED.keepalive) != SUSTAINED:
+        return load
+    return replace(load, connections=SLOWED_CONNECTIONS)
 
 
 AUTOMATIC = 0.25

@@ -11,7 +11,15 @@ from lab.cli.options.option import Kind, Option, folder, option
 from lab.model.plan import SMALLEST
 from lab.model.request import HOST
 from lab.model.runtime import LOOPBACK
-from lab.model.sizes import DEFAULT, MINUTES, MOST_BLOCKS, MOST_CONNECTIONS, MOST_MINUTES, QUICK
+from lab.model.sizes import (
+    DEFAULT,
+    MINUTES,
+    MOST_BLOCKS,
+    MOST_CONNECTIONS,
+    MOST_MINUTES,
+    QUICK,
+    SLOWED_CONNECTIONS,
+)
 from lab.model.wording import Number, seconds, share
 
 GENERATORS = ("engine", "ab")
@@ -286,7 +294,8 @@ class Job:
         "the same time. Needs root or CAP_SYS_NICE.",
         metavar="PERCENT",
         parse=share,
-        shown="25% where the server would have one core; else 100%",
+        shown="25% where the server would have one core, with "
+        f"{SLOWED_CONNECTIONS} connections; else 100%",
         not_in_locust="its own processes make the load, and are not told apart from the rest",
     )
     turns: int = option(
