@@ -106,16 +106,17 @@ def test_shares_of_the_time_become_those_of_the_servers_own_time():
 @pytest.mark.parametrize(
     ("cost", "connections", "measured", "window"),
     [
-        (80e-6, 64, 0.75, 0.00128),  # half of the connections keep two CPUs busy
-        (1e-3, 64, 0.75, slowdown.LONGEST),
-        (1e-3, 64, 0.12, 0.003),  # of which there are 40
-        (10e-6, 10, 0.75, slowdown.SHORTEST),
-        (None, 64, 0.75, slowdown.USUAL),  # what a request costs is not known
+        (80e-6, 64, (0.75,), 0.00128),  # half of the connections keep two CPUs busy
+        (1e-3, 64, (0.75,), slowdown.LONGEST),
+        (1e-3, 64, (0.12,), 0.003),  # of which there are 40
+        (1e-3, 64, (0.12, 4), 0.006),  # 80 in four turns
+        (10e-6, 10, (0.75,), slowdown.SHORTEST),
+        (None, 64, (0.75,), slowdown.USUAL),  # what a request costs is not known
     ],
 )
 def test_a_window_is_as_long_as_half_of_the_connections_fill(cost, connections, measured, window):
     """Within the bounds in which a request costs what it costs without windows."""
-    assert slowdown.window_for(cost, connections, 2, measured) == pytest.approx(window)
+    assert slowdown.window_for(cost, connections, 2, *measured) == pytest.approx(window)
 
 
 @slows

@@ -8,6 +8,7 @@ and how well it agrees with CPUs of its own, are in docs/explanation/slowed-serv
 from __future__ import annotations
 
 import json
+import math
 import os
 import select
 import subprocess
@@ -30,7 +31,8 @@ LONGEST = 0.012
 share of 10 % the machine answers a shell each 0.12 s."""
 
 FEWEST = 40
-"""Windows of a measurement: of fewer, whether one more falls into it would show in requests/s."""
+"""Windows of a measurement: of fewer, whether one more falls into it would show in requests/s. With
+turns, this times the square root of their number: at the edges of several that is chance."""
 
 SHORTEST = 0.001
 """In windows half as long a request costs uWSGI a tenth more; in these about as much as in longer
@@ -66,7 +68,9 @@ def obstacle() -> str | None:
     return None
 
 
-def window_for(cost: float | None, connections: int, cpus: int, measured: float) -> float:
+def window_for(
+    cost: float | None, connections: int, cpus: int, measured: float, turns: int = 1
+) -> float:
     """
     Return the seconds of a window that a load fills.
 
@@ -74,7 +78,8 @@ def window_for(cost: float | None, connections: int, cpus: int, measured: float)
         cost: CPU seconds of a request; None: unknown.
         connections: Requests that wait when a window opens.
         cpus: Those that may serve them.
-        measured: Seconds that a measurement gives to the server.
+        measured: Seconds that a measurement, or a turn of it, gives to the server.
+        turns: Of a measurement.
 
     >>> window_for(80e-6, 64, 2, 0.75)
     0.00128
@@ -82,7 +87,7 @@ def window_for(cost: float | None, connections: int, cpus: int, measured: float)
     if cost is None:
         return USUAL
     filled = FILLED * connections * cost / cpus
-    return max(SHORTEST, min(LONGEST, measured / FEWEST, filled))
+    return max(SHORTEST, min(LONGEST, measured * math.sqrt(turns) / FEWEST, filled))
 
 
 @contextmanager

@@ -43,8 +43,7 @@ def main() -> None:
     load = [thread for pid in order["load"] for thread in _threads(pid)]
     try:
         _schedule(0, os.SCHED_FIFO, CONDUCTOR)
-        for thread in load:
-            _schedule(thread, os.SCHED_FIFO, LOAD)
+        _schedule_load(load, os.SCHED_FIFO, LOAD)
         os.write(1, b"{}\n")
         _conduct(load, begin, window, period, end)
     finally:

@@ -382,7 +382,7 @@ def _steps(plan: Plan, parts: Parts, turns: int) -> Iterator[tuple[str, _Step]]:
     seconds = plan.window / turns
     sample = min(SAMPLE, seconds / 2)
     if plan.share < 1:
-        yield "speed", partial(_choose_windows, parts, sample, plan.share * seconds)
+        yield "speed", partial(_choose_windows, plan, parts, sample, turns)
     for turn in range(turns):
         stage = "window" if turns == 1 else f"turn {turn + 1} of {turns}"
         yield stage, partial(_take_turn, plan, parts, seconds)
@@ -390,13 +390,16 @@ def _steps(plan: Plan, parts: Parts, turns: int) -> Iterator[tuple[str, _Step]]:
         yield "speed", partial(_halve_windows, plan, parts, min(SAMPLE, plan.window / 2))
 
 
-def _choose_windows(parts: Parts, sample: float, measured: float, trial: _RunningTrial) -> None:
+def _choose_windows(
+    plan: Plan, parts: Parts, sample: float, turns: int, trial: _RunningTrial
+) -> None:
     """Choose the windows by what a request costs at the server's usual speed."""
     if _lasts(trial):
         trial.in_turn(partial(trial.sample, sample, trial.unslowed))
     cost = fmean(trial.unslowed) if trial.unslowed else None
     connections = trial.begun.slot.arm.load.connections
-    trial.slice = window_for(cost, connections, len(_cpus(parts)), measured)
+    measured = plan.share * plan.window / turns
+    trial.slice = window_for(cost, connections, len(_cpus(parts)), measured, turns)
 
 
 def _take_turn(plan: Plan, parts: Parts, seconds: float, trial: _RunningTrial) -> None:
