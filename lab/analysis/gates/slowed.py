@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from lab.analysis import stats
 from lab.analysis.gates import common
 from lab.analysis.metrics import derive
+from lab.model.comparison import Estimate
 from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measurement import Run, Trial
 from lab.model.wording import counted
@@ -49,9 +50,13 @@ def prices(run: Run) -> Mapping[str, float]:
     if not estimates:
         return {}
     least = min(estimates.values(), key=lambda estimate: estimate.value)
-    # A price whose interval overlaps the least one's is not known to be another.
+
+    def stands(estimate: Estimate) -> bool:
+        """Return whether it is above the least one by more than chance, or too much for any."""
+        return estimate.low > least.high or price(estimate.value) > DEAREST
+
     return {
-        name: price((estimate if estimate.low > least.high else least).value)
+        name: price((estimate if stands(estimate) else least).value)
         for name, estimate in estimates.items()
     }
 
@@ -85,7 +90,7 @@ def short_windows(trial: Trial, beside: Beside) -> Finding | None:
         SHORT_WINDOWS,
         f"the windows make a request cost {paid:.2f} times the CPU, by windows half as long (least "
         f"of this run: {least:.2f} times)",
-        "Use more connections or a longer --window, so that these are longer, or "
+        "Use more connections or a longer --window, which make the windows longer, or "
         "--server-share 100%.",
     )
 
