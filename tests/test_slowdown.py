@@ -109,7 +109,7 @@ def test_shares_of_the_time_become_those_of_the_servers_own_time():
         (80e-6, 64, (0.75,), 0.00128),  # half of the connections keep two CPUs busy
         (1e-3, 64, (0.75,), slowdown.LONGEST),
         (1e-3, 64, (0.12,), 0.003),  # of which there are 40
-        (1e-3, 64, (0.12, 4), 0.006),  # 80 in four turns
+        (1e-3, 64, (0.48, 4), 0.006),  # 80 in four turns
         (10e-6, 10, (0.75,), slowdown.SHORTEST),
         (None, 64, (0.75,), slowdown.USUAL),  # what a request costs is not known
     ],

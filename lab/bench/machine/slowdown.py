@@ -78,8 +78,8 @@ def window_for(
         cost: CPU seconds of a request; None: unknown.
         connections: Requests that wait when a window opens.
         cpus: Those that may serve them.
-        measured: Seconds that a measurement, or a turn of it, gives to the server.
-        turns: Of a measurement.
+        measured: Seconds that a measurement gives to the server.
+        turns: In how many turns it gives them.
 
     >>> window_for(80e-6, 64, 2, 0.75)
     0.00128
@@ -87,7 +87,7 @@ def window_for(
     if cost is None:
         return USUAL
     filled = FILLED * connections * cost / cpus
-    return max(SHORTEST, min(LONGEST, measured * math.sqrt(turns) / FEWEST, filled))
+    return max(SHORTEST, min(LONGEST, measured / math.sqrt(turns) / FEWEST, filled))
 
 
 @contextmanager

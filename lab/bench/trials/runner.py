@@ -380,25 +380,23 @@ _Step = Callable[[_RunningTrial], None]
 def _steps(plan: Plan, parts: Parts, turns: int) -> Iterator[tuple[str, _Step]]:
     """Yield what is done with each running server, one server after the other, and its stage."""
     seconds = plan.window / turns
-    sample = min(SAMPLE, seconds / 2)
     if plan.share < 1:
-        yield "speed", partial(_choose_windows, plan, parts, sample, turns)
+        yield "speed", partial(_choose_windows, plan, parts, turns)
     for turn in range(turns):
         stage = "window" if turns == 1 else f"turn {turn + 1} of {turns}"
         yield stage, partial(_take_turn, plan, parts, seconds)
     if plan.share < 1:
-        yield "speed", partial(_halve_windows, plan, parts, min(SAMPLE, plan.window / 2))
+        yield "speed", partial(_halve_windows, plan, parts)
 
 
-def _choose_windows(
-    plan: Plan, parts: Parts, sample: float, turns: int, trial: _RunningTrial
-) -> None:
+def _choose_windows(plan: Plan, parts: Parts, turns: int, trial: _RunningTrial) -> None:
     """Choose the windows by what a request costs at the server's usual speed."""
     if _lasts(trial):
+        sample = min(SAMPLE, plan.window / turns / 2)
         trial.in_turn(partial(trial.sample, sample, trial.unslowed))
     cost = fmean(trial.unslowed) if trial.unslowed else None
     connections = trial.begun.slot.arm.load.connections
-    measured = plan.share * plan.window / turns
+    measured = plan.share * plan.window
     trial.slice = window_for(cost, connections, len(_cpus(parts)), measured, turns)
 
 
@@ -412,10 +410,11 @@ def _take_turn(plan: Plan, parts: Parts, seconds: float, trial: _RunningTrial) -
         trial.in_turn(partial(measure, helpers), settle=_lasts(trial))
 
 
-def _halve_windows(plan: Plan, parts: Parts, sample: float, trial: _RunningTrial) -> None:
+def _halve_windows(plan: Plan, parts: Parts, trial: _RunningTrial) -> None:
     """Sample what a request costs in windows half as long as the trial's."""
     if not _lasts(trial):
         return
+    sample = min(SAMPLE, plan.window / 2)
     with _slowed(plan, parts, trial, sample, trial.slice / 2):
         trial.in_turn(partial(trial.sample, sample, trial.halved), settle=True)
 
