@@ -57,7 +57,7 @@ def interrupted(script):
     """Run a script that sends itself a Ctrl-C, which is not ignored; return how it ended."""
     command = ["env", "--default-signal=INT", sys.executable, "-c", script]
     return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
+        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
     )
 
 
@@ -105,6 +105,29 @@ def test_an_interruption_before_the_first_trial_promises_none(tmp_path):
         assert lab.wait(30) == 130
     output = (tmp_path / "output").read_text()
     assert output.endswith("lab: interrupted by SIGINT; no trial had finished\n")
+    assert not list(tmp_path.glob("results/*"))
+
+
+WRITING = """
+import os, signal, sys
+from lab.bench.store import folder
+write = folder.write_text
+def interrupted(path, text):
+    write(path, text)
+    os.kill(os.getpid(), signal.SIGINT)
+folder.write_text = interrupted
+sys.argv = ["lab", "run", "tuned", "--results", {results!r}, *{sizes!r}]
+from lab.cli import main
+main()
+"""
+"""A `lab run` that gets a Ctrl-C at the moment at which its folder has a run.json."""
+
+
+def test_an_interruption_as_the_folder_is_made_leaves_none(tmp_path):
+    """A SIGINT between the folder and the first trial left it, under two busy loops."""
+    done = interrupted(WRITING.format(results=str(tmp_path / "results"), sizes=SMALL))
+    assert done.returncode == 130
+    assert done.stderr.endswith("lab: interrupted by SIGINT; no trial had finished\n")
     assert not list(tmp_path.glob("results/*"))
 
 

@@ -34,6 +34,7 @@ def header():
 def writer(tmp_path, header):
     """Return an open writer of a run under tmp_path."""
     writer = RunWriter(tmp_path, header)
+    writer.write_header()
     yield writer
     writer.close()
 
@@ -59,6 +60,7 @@ def test_a_profile_is_one_object_on_the_disk(tmp_path, header):
     """What a peer has, and a private copy, stands among its keys; and it is read back as it was."""
     plan = make.plan(replace(make.profile("a"), **PARTS), make.profile("b"))
     writer = RunWriter(tmp_path, replace(header, plan=plan))
+    writer.write_header()
     writer.close()
     first, second = (
         arm["profile"]

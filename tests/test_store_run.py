@@ -32,7 +32,7 @@ def made(checkout, command="lab run", first="profiles/peers/x.toml"):
     )
     counter = replace(profiles[0], name="x~y", path=writer.folder / "counter" / "x~y.ini")
     toggled = make.arm(counter, role=Role.COUNTER)
-    writer.rewrite(counters=(CounterRun("x", "router", "y", toggled, "cpu", Better.LOWER),))
+    writer.write_header(counters=(CounterRun("x", "router", "y", toggled, "cpu", Better.LOWER),))
     for trial in run.trials:
         writer.append(trial)
     writer.close()

@@ -98,6 +98,7 @@ def record(folder: Path, wanted: Wanted, say: Callable[[str], None]) -> int:
     )
     first = next_block(folder, mood)
     with closing(RunWriter(folder / mood, header)) as writer:
+        writer.write_header()
         parts = real_parts(EngineGenerator(), cores, writer.append, digest(environment))
         recorder = _Recorder(recording, wanted, plan, parts, cores, writer.folder)
         made = recorder.blocks(first, until)

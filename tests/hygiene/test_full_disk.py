@@ -54,6 +54,7 @@ def leave(folder, kilobytes):
 def earlier_run(results):
     """Leave a run of before under *results*; return what gives its files' contents."""
     writer = RunWriter(results, RunHeader(FORMAT, "lab run a", "engine", 0.0, plan("a"), {}, {}))
+    writer.write_header()
     writer.close()
     return lambda: {path.name: path.read_bytes() for path in writer.folder.iterdir()}
 

@@ -115,7 +115,7 @@ class RunWriter:
 
     def __init__(self, results: Path, header: RunHeader) -> None:
         """
-        Make a folder of its own under *results*, and write `run.json`.
+        Make a folder of its own under *results*; `write_header` makes it that of a run.
 
         Raises:
             ResultsError: It cannot be written.
@@ -123,7 +123,6 @@ class RunWriter:
         self.header = header
         try:
             self.folder = new_folder(results, header.plan.workload.name, header.started_at)
-            self._write_header()
             self._trials: IO[bytes] = (self.folder / "trials.ndjson").open("ab", buffering=0)
         except OSError as error:
             problem = f"cannot be written: {error.strerror}; give another folder with --results"
@@ -157,15 +156,15 @@ class RunWriter:
         """Whether a trial is in the file, also one whose `append` a signal has interrupted."""
         return os.fstat(self._trials.fileno()).st_size > 0
 
-    def rewrite(self, **changes: Any) -> None:
+    def write_header(self, **changes: Any) -> None:
         """
-        Write the header again, with *changes*.
+        Write `run.json`, with *changes* to the header.
 
         Raises:
-            ResultsError: It cannot be written; the old one stands.
+            ResultsError: It cannot be written; an old one stands.
         """
         self.header = replace(self.header, **changes)
-        self._write_header()
+        _write_lines(self.folder / "run.json", encode_header(self.header))
 
     def close(self) -> None:
         """Close the file; the folder stays."""
@@ -186,9 +185,6 @@ class RunWriter:
             ResultsError: It cannot be written.
         """
         write_text(self.folder / name, text)
-
-    def _write_header(self) -> None:
-        _write_lines(self.folder / "run.json", encode_header(self.header))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -259,6 +259,7 @@ def conduct(
         )
         with closing(RunWriter(options.results, header)) as writer:
             try:
+                writer.write_header()
                 parts = real_parts(generator, prepared.cores, writer.append, digest)
                 parts = replace(parts, keep=partial(keep_log, writer.folder), backing=backing)
                 with suppress(ValueError):  # of a body that is no text; run.json has it
@@ -270,7 +271,7 @@ def conduct(
                     writer.append(trial)
                 run(plan, parts, observer, _schedule(plan, options, writer, observer), trials)
                 if plan.minutes is not None:
-                    writer.rewrite(ended=True)
+                    writer.write_header(ended=True)
             except BaseException as error:  # also what ends a greenlet: Locust's STOP button
                 _end_early(writer, files, error)
                 raise
@@ -335,7 +336,7 @@ def _schedule(plan: Plan, options: Measurement, writer: RunWriter, observer: Obs
 
     def find(trials: Sequence[Trial]) -> tuple[CounterRun, ...]:
         counters = plan_counters(so_far(trials), writer.folder / "counter")
-        writer.rewrite(counters=counters)
+        writer.write_header(counters=counters)
         return counters
 
     if options.schedule is not None:

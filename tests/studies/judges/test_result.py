@@ -123,6 +123,7 @@ def stored_recording(folder, count):
     plan = plan_of(recording.turns, recording.seed, sizes)
     header = RunHeader(FORMAT, "record", "engine", 0.0, plan, {digest({}): {}}, {})
     with closing(RunWriter(folder / "quiet", header)) as writer:
+        writer.write_header()
         for block in recorded(count):
             for at, trial in enumerate(block.trials):
                 arm = builders.under(trial, plan).slot.arm
