@@ -17,7 +17,7 @@ from lab.analysis import same_work, stats
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.observations import Observation
-from lab.model.comparison import Between, Comparison, Estimate, MayBe, Verdict
+from lab.model.comparison import BELOW, Between, Comparison, Estimate, MayBe, Verdict
 from lab.model.metric import METRICS, Of
 from lab.model.plan import Better, Role
 
@@ -26,9 +26,6 @@ LEAST_FLOOR = 0.02
 
 MOST_SAME = 0.05
 """Two profiles further apart than this are never called the same, however noisy the machine."""
-
-BELOW = (0.02, 0.03, 0.05, 0.10)
-"""Sizes of a change that people ask for: a setting that moves less is mostly left alone."""
 
 SAME_HANDLING = 0.02
 """Connections a reply by which two profiles may differ and still cost the generator the same."""

@@ -47,6 +47,9 @@ class Opening:
     no_difference: Mapping[float, tuple[ComparedPair, ...]]
     """Share that the change is certainly below -> pairs, by the metric that judges the run."""
 
+    no_gain: tuple[ComparedPair, ...]
+    """Pairs that are not better, but may be worse; by the same metric."""
+
     inconclusive: tuple[ComparedPair, ...]
 
     uncounted: tuple[ComparedPair, ...]
@@ -81,7 +84,7 @@ def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Openi
     pairs = [_pair_of_step(step, names) for step in summary.steps]
     if farthest is not None:
         pairs += _all_steps_together(summary, farthest, names)
-    changed, inconclusive, uncounted = [], [], []
+    changed, no_gain, inconclusive, uncounted = [], [], [], []
     no_difference: dict[float, list[ComparedPair]] = {}
     for pair in pairs:
         judge = pair.by.get(metric)
@@ -91,6 +94,8 @@ def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Openi
             uncounted.append(pair)
         elif judge.below is not None or judge.verdict is Verdict.NO_DIFFERENCE:
             no_difference.setdefault(judge.below or summary.floors[metric], []).append(pair)
+        elif judge.no_gain is not None:
+            no_gain.append(pair)
         else:
             inconclusive.append(pair)
     remedy, soonest = _remedy(summary, metric, {pair.changed for pair in inconclusive})
@@ -98,6 +103,7 @@ def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Openi
         metrics=tuple(name for name in names if any(name in pair.by for pair in pairs)),
         changed=tuple(changed),
         no_difference={share: tuple(no_difference[share]) for share in sorted(no_difference)},
+        no_gain=tuple(no_gain),
         inconclusive=tuple(inconclusive),
         uncounted=tuple(uncounted),
         notices=tuple(_notices(summary)),

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.compare import BELOW, LEAST_FLOOR, MOST_SAME
+from lab.analysis.compare import LEAST_FLOOR, MOST_SAME
 from lab.analysis.looks import EARLY, SMALL, settled
 from lab.analysis.stats import CONFIDENCE, blocks_to_decide, half_width
 from lab.analysis.summary import Summary
-from lab.model.comparison import Comparison, Verdict
+from lab.model.comparison import BELOW, Comparison, Verdict
 from lab.model.measurement import Run
 from lab.model.metric import METRICS
 from lab.model.notice import Means, Notice, Remedy

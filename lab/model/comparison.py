@@ -6,7 +6,11 @@ import enum
 import math
 from dataclasses import dataclass
 
-from lab.model.plan import Role
+from lab.model.metric import METRICS
+from lab.model.plan import Better, Role
+
+BELOW = (0.02, 0.03, 0.05, 0.10)
+"""Sizes of a change that people ask for: a setting that moves less is mostly left alone."""
 
 
 class Verdict(enum.StrEnum):
@@ -149,8 +153,29 @@ class Comparison:
         return measured if self.may_be is None else self.may_be.ends(self.ratio)
 
     @property
+    def no_gain(self) -> float | None:
+        """
+        The smallest of 0, 2, 3, 5 and 10 % that a gain is below; None if a gain may be 10 %.
+
+        None as well unless it is inconclusive: whether it is worse is not known then.
+
+        >>> estimate = Estimate(0.92, 0.81, 1.04, 9)
+        >>> Comparison("throughput", "a", "b", Verdict.INCONCLUSIVE, estimate).verdict_text
+        'gain < 5%, loss possible'
+        """
+        if self.verdict is not Verdict.INCONCLUSIVE or self.below is not None or self.ends is None:
+            return None
+        low, high = self.ends
+        higher = METRICS[self.metric].better is Better.HIGHER
+        most = high if higher else 1 / low if low else math.inf
+        return next((size for size in (0.0, *BELOW) if most <= 1 + size), None)
+
+    @property
     def verdict_text(self) -> str:
         """The verdict as text."""
+        if self.no_gain is not None:
+            gain = f"gain < {self.no_gain:.0%}" if self.no_gain else "no gain"
+            return f"{gain}, loss possible"
         return verdict_text(self.verdict, self.below)
 
     @property

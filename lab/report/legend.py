@@ -76,7 +76,10 @@ def legend(conclusion: Conclusion) -> tuple[str, ...]:
             "better, worse: the whole interval lies outside the noise (at least 2%); "
             "inconclusive: it does not."
         ),
-        Term.BELOW: "no difference (< 5%): a change of 5% or more is excluded.",
+        Term.BELOW: (
+            "no difference (< 5%): a change of 5% or more is excluded. "
+            "gain < 5%, loss possible: a gain of 5% or more is excluded, a loss is not."
+        ),
         Term.ALL_REQUESTS: (
             "all requests: time until the last request ended; also shown for invalid trials."
         ),

@@ -93,10 +93,11 @@ def document(conclusion: Conclusion, next_steps: NextSteps) -> Document:
 
 
 def sections(conclusion: Conclusion) -> Iterator[Table]:
-    """Yield the tables of what changed, did not, has no effect, is inconclusive or not counted."""
+    """Yield the tables: changed, no difference, no gain, no effect, inconclusive, not counted."""
     tables = (
         _changed(conclusion),
         _no_difference(conclusion.opening, METRICS[conclusion.metric].title),
+        _no_gain(conclusion.opening, conclusion.metric),
         _no_effect(conclusion),
         _inconclusive(conclusion),
         uncounted(conclusion),
@@ -227,7 +228,7 @@ def _ratio_text(comparison: Comparison) -> str:
         return f"{bounded(comparison)} {comparison.verdict}{fragile}"
     excludes = comparison.below is not None or comparison.verdict is Verdict.NO_DIFFERENCE
     if comparison.ratio is None or not excludes:
-        return f"{Verdict.INCONCLUSIVE}: {_range_text(comparison)}"
+        return f"{comparison.verdict_text}: {_range_text(comparison)}"
     return comparison.verdict_text + " (within the noise)" * (comparison.below is None)
 
 
@@ -240,7 +241,7 @@ def _range_text(comparison: Comparison) -> str:
     else:
         known = _interval_text(comparison.ratio, comparison.may_be)
     low, high = comparison.ends or (0.0, math.inf)
-    if comparison.floor is None or low <= 1 <= high:
+    if comparison.floor is None or low <= 1 <= high or comparison.no_gain is not None:
         return known
     return f"{known}, may be noise (< {share(comparison.floor)})"
 
@@ -260,6 +261,13 @@ def _no_difference(opening: Opening, title: str) -> Table | None:
         (f"< {below:.0%}", ", ".join(pair.changed for pair in pairs)) for below, pairs in by_size
     )
     return _section(f"No difference in {title}", rows)
+
+
+def _no_gain(opening: Opening, metric: str) -> Table | None:
+    rows = (
+        (_name(pair, with_reference=True), _ratio_text(pair.by[metric])) for pair in opening.no_gain
+    )
+    return _section(f"No gain in {METRICS[metric].title}", rows)
 
 
 def _no_effect(conclusion: Conclusion) -> Table | None:

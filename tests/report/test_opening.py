@@ -96,16 +96,24 @@ def test_of_a_bound_without_an_answer_the_end_that_is_known_is_told():
 @pytest.mark.parametrize(
     ("name", "ends"),
     [
-        ("tornado-hello", "1.12 to 1.35x, may be noise (< 12%)"),
+        ("tornado-hello", "no gain, loss possible: 1.12 to 1.35x"),
         # Judged after some of its blocks, by the noise of those.
-        ("keep-alive", "0.634 to 0.959x, may be noise (< 9.0%)"),
-        ("ladder-two-cores", "between 0.499x and 1.37x"),
+        ("keep-alive", "inconclusive: 0.634 to 0.959x, may be noise (< 9.0%)"),
+        ("ladder-two-cores", "inconclusive: between 0.499x and 1.37x"),
     ],
 )
 def test_an_inconclusive_range_on_one_side_of_1_names_the_noise(name, ends):
-    """A range that holds 1 needs no reason."""
+    """A range that holds 1 needs no reason, nor one that surely is no gain."""
     lines = stored(name, width=200)
-    assert re.search(rf"inconclusive: {re.escape(ends)}(  |$)", lines, re.MULTILINE)
+    assert re.search(rf"{re.escape(ends)}(  |$)", lines, re.MULTILINE)
+
+
+def test_a_step_that_may_be_worse_but_gains_nothing_is_not_inconclusive():
+    """Enough to leave a setting alone, so it has a table of its own; more time is not advised."""
+    run = make.ladder_run({"a": (2000, 480e-6), "b": (1880, 512e-6)}, noise=0.06, blocks=10)
+    text = shown(summarise(run))
+    assert "NO GAIN IN REQUESTS/S\nb / a  gain < 2%, loss possible: 0.877 to 1.01x\n" in text
+    assert "INCONCLUSIVE" not in text
 
 
 def test_a_profile_that_ran_alone_is_told_so(walkthrough):
@@ -209,10 +217,11 @@ def test_nobody_is_told_to_try_what_was_done():
     assert "TRY ON" not in shown(summarise(app_run))
 
 
-def test_what_is_told_of_a_step_is_one_of_four(sustained):
-    """Each step is changed, alike, open or not counted, and none is told twice."""
+def test_what_is_told_of_a_step_is_one_of_five(sustained):
+    """Each step is changed, alike, without a gain, open or not counted, and none is told twice."""
     the_opening = conclude(summarise(sustained)).opening
-    changes = (*the_opening.changed, *the_opening.inconclusive, *the_opening.uncounted)
+    unlike = (*the_opening.changed, *the_opening.no_gain, *the_opening.inconclusive)
+    changes = (*unlike, *the_opening.uncounted)
     names = [change.changed for change in changes if not change.together]
     names += [pair.changed for pairs in the_opening.no_difference.values() for pair in pairs]
     assert sorted(names) == sorted(step.profile for step in summarise(sustained).steps)
