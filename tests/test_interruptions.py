@@ -124,7 +124,7 @@ main()
 
 
 def test_an_interruption_as_the_folder_is_made_leaves_none(tmp_path):
-    """A SIGINT between the folder and the first trial left it, under two busy loops."""
+    """A SIGINT between run.json and the first trial once left an empty folder."""
     done = interrupted(WRITING.format(results=str(tmp_path / "results"), sizes=SMALL))
     assert done.returncode == 130
     assert done.stderr.endswith("lab: interrupted by SIGINT; no trial had finished\n")

@@ -171,11 +171,17 @@ class Comparison:
         return next((size for size in (0.0, *BELOW) if most <= 1 + size), None)
 
     @property
+    def gain_text(self) -> str:
+        """How small a gain is, if `no_gain` is known; empty otherwise."""
+        if self.no_gain is None:
+            return ""
+        return f"gain < {self.no_gain:.0%}" if self.no_gain else "no gain"
+
+    @property
     def verdict_text(self) -> str:
         """The verdict as text."""
-        if self.no_gain is not None:
-            gain = f"gain < {self.no_gain:.0%}" if self.no_gain else "no gain"
-            return f"{gain}, loss possible"
+        if self.gain_text:
+            return f"{self.gain_text}, loss possible"
         return verdict_text(self.verdict, self.below)
 
     @property

@@ -217,7 +217,7 @@ def ladder(chance, steps, *, noise=0.035, blocks=10):
 
 
 def comparisons(seen, steps):
-    """Return the comparison of each step of a ladder with the one before."""
+    """Return the comparisons of the steps of a ladder, with the step before."""
     noise = floor(compare(seen, "cpu", aa_side("p0"), profile_side("p0"), LEAST_FLOOR))
     return [
         compare(seen, "cpu", profile_side(f"p{k + 1}"), profile_side(f"p{k}"), noise)
@@ -226,7 +226,7 @@ def comparisons(seen, steps):
 
 
 def verdicts(seen, steps):
-    """Return the verdict of each step of a ladder."""
+    """Return the verdicts of the steps of a ladder."""
     return [comparison.verdict for comparison in comparisons(seen, steps)]
 
 
@@ -289,7 +289,7 @@ TEXTS = {
         (1.03, 1.30, None, 0.0),
     ],
 )
-def test_what_is_undecided_may_exclude_a_gain_alone(low, high, of_more, of_less):
+def test_an_inconclusive_comparison_may_exclude_a_gain_alone(low, high, of_more, of_less):
     """Of requests/s more is a gain, of CPU per request less."""
     estimate = Estimate(math.sqrt(low * high), low, high, 10)
     for metric, size in (("throughput", of_more), ("cpu", of_less)):

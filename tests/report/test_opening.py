@@ -109,7 +109,7 @@ def test_an_inconclusive_range_on_one_side_of_1_names_the_noise(name, ends):
 
 
 def test_a_step_that_may_be_worse_but_gains_nothing_is_not_inconclusive():
-    """Enough to leave a setting alone, so it has a table of its own; more time is not advised."""
+    """A separate table lists it, without the advice of more time."""
     run = make.ladder_run({"a": (2000, 480e-6), "b": (1880, 512e-6)}, noise=0.06, blocks=10)
     text = shown(summarise(run))
     assert "NO GAIN IN REQUESTS/S\nb / a  gain < 2%, loss possible: 0.877 to 1.01x\n" in text
@@ -217,8 +217,8 @@ def test_nobody_is_told_to_try_what_was_done():
     assert "TRY ON" not in shown(summarise(app_run))
 
 
-def test_what_is_told_of_a_step_is_one_of_five(sustained):
-    """Each step is changed, alike, without a gain, open or not counted, and none is told twice."""
+def test_a_step_is_listed_in_one_of_five_ways(sustained):
+    """A step is changed, alike, without a gain, open or not counted, and is listed once."""
     the_opening = conclude(summarise(sustained)).opening
     unlike = (*the_opening.changed, *the_opening.no_gain, *the_opening.inconclusive)
     changes = (*unlike, *the_opening.uncounted)

@@ -115,7 +115,7 @@ class RunWriter:
 
     def __init__(self, results: Path, header: RunHeader) -> None:
         """
-        Make a folder of its own under *results*; `write_header` makes it that of a run.
+        Make a new folder under *results*; `write_header` makes it the folder of a run.
 
         Raises:
             ResultsError: It cannot be written.

@@ -199,9 +199,7 @@ def _words(comparison: Comparison | None, noise: float | None) -> tuple[str, str
         return f"{comparison.bound}{figure(ratio.value)}x{verdict}", colour
     if comparison.below is not None:
         return f"< {comparison.below:.0%}", colour
-    if comparison.no_gain is not None:
-        return comparison.verdict_text.partition(",")[0], colour
-    return comparison.verdict_text, colour
+    return comparison.gain_text or comparison.verdict_text, colour
 
 
 def _range(comparisons: Iterable[Comparison]) -> tuple[float, float]:
