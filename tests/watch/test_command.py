@@ -384,10 +384,14 @@ def test_a_server_in_a_container_is_watched_by_its_number_on_the_host(tmp_path):
     """In other namespaces of network, processes and mounts, with its workers and their threads."""
     container = (shutil.which("unshare"), "--pid", "--fork", "--kill-child", "--mount-proc")
     with ExitStack() as stack:
+        # Nothing may listen here on the port that the server has there.
+        reserved = stack.enter_context(socket.socket())
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
         host = stack.enter_context(made_host(""))
         with entered(host):
             command = (*container, "{bin}/gunicorn", *GUNICORN[1:])
-            gate, port, pid = stack.enter_context(stand(tmp_path, *command))
+            gate, _, pid = stack.enter_context(stand(tmp_path, *command, port=port))
             clients = stack.enter_context(closing(connected(port, HELD)))
             clients.send("/held", 3)
             gate.wait_for(3)
