@@ -120,8 +120,8 @@ compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
 	"Ctrl-C ends the comparison" >&2; }
 	@$(LAB) run $(if $(QUICK),--quick) $(ARGS) || { status=$$?; [ $$status = 3 ] || exit $$status; \
 	echo "compare: done, but this machine was too noisy, or too few valid trials (status 3 of lab run):" \
-	"the first lines of the report say why. Results that are better, worse or no difference hold in spite" \
-	"of it. To decide the others, close other programs and repeat. Where some trials are valid, a longer" \
+	"the first lines of the report say why. What the report calls better or worse is larger than the noise," \
+	"and stands. To decide the rest, close other programs and repeat. Where some trials are valid, a longer" \
 	"run helps, too: make compare ARGS='--minutes 30'" >&2; }
 
 endure: $(TESTS) ## the long tests of faults: a million bad and 200,000 mixed requests, stored (8 minutes)
